@@ -33,12 +33,13 @@ static inline void cleanup_closedir(DIR **d)
                 closedir(*d);
 }
 
-#define _cleanup_close_ __attribute__((cleanup(cleanup_close)))
-#define _cleanup_free_ __attribute__((cleanup(cleanup_free)))
-#define _cleanup_fclose_ __attribute__((cleanup(cleanup_fclose)))
+#define _cleanup_close_    __attribute__((cleanup(cleanup_close)))
+#define _cleanup_free_     __attribute__((cleanup(cleanup_free)))
+#define _cleanup_fclose_   __attribute__((cleanup(cleanup_fclose)))
 #define _cleanup_closedir_ __attribute__((cleanup(cleanup_closedir)))
 
-/* take_fd(&fd): the descriptor is the caller's now; ${fd} becomes -1 and its clean-up does nothing. */
+/* take_fd(&fd): the descriptor is the caller's now; ${fd} becomes -1 and its clean-up does nothing.
+ */
 static inline int take_fd(int *fd)
 {
         int got = *fd;

@@ -1,8 +1,8 @@
 /* err.h - an error is a value with a story: a code, an errno and one sentence.
  *
  * It lives on the caller's stack. The place that finds the fault calls err_set or err_sys; each
- * layer on the way up may put one clause in front with err_add; the CLI prints the whole chain on one
- * line. All of them return -1, so that a refusal is one line: return err_set(err, ...). */
+ * layer on the way up may put one clause in front with err_add; the CLI prints the whole chain on
+ * one line. All of them return -1, so that a refusal is one line: return err_set(err, ...). */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
@@ -26,7 +26,8 @@ struct err {
 };
 
 /* err_set(err, code, fmt, ...): start a story. Returns -1. ${err} may be NULL everywhere. */
-int err_set(struct err *, enum err_code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int err_set(struct err *, enum err_code, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
 
 /* err_sys(err, fmt, ...): the same from errno, whose text is added after the words. Returns -1. */
 int err_sys(struct err *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
