@@ -27,6 +27,11 @@ LDLIBS  := -ljansson
 ifeq ($(VARIANT),asan)
 CFLAGS  += -fsanitize=address,undefined -fno-omit-frame-pointer -DOSTIARY_ASAN
 LDFLAGS += -fsanitize=address,undefined -pie
+else ifeq ($(VARIANT),fuzz)
+CC      := clang
+CFLAGS  := -std=gnu17 -O1 -g -fPIE -fsanitize=fuzzer-no-link,address,undefined -DOSTIARY_ASAN
+LDFLAGS += -pie -fsanitize=fuzzer,address,undefined
+HOSTCC  := gcc
 else
 CPPFLAGS += -D_FORTIFY_SOURCE=3
 LDFLAGS += -static-pie
@@ -46,6 +51,12 @@ all: $(O)/ostiary
 $(O)/ostiary: $(OBJ)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# The first build looks for what it needs, and installs or names what is missing.
+$(OBJ) $(O)/gen/gen_seccomp: | out/.setup
+out/.setup:
+	@sh tools/setup.sh build
+	@mkdir -p $(@D) && touch $@
 
 # Everything that reads outside bytes or does arithmetic on them is held to the stricter set.
 $(O)/base/%.o $(O)/wire/%.o $(O)/policy/%.o: WARN += $(STRICT)
@@ -78,6 +89,127 @@ $(O)/gen/profiles.o: $(O)/gen/profiles.c
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) -c -o $@ $<
 
 -include $(OBJ:.o=.d)
+
+# --- programs that only tests need -------------------------------------------------------------
+
+UNIT := $(patsubst tests/unit/%.c,$(O)/unit/%,$(filter-out tests/unit/lib%.c,$(wildcard tests/unit/*.c)))
+FUZZ := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/*.c))
+
+.PHONY: units fuzzers
+units: $(UNIT)
+fuzzers: $(FUZZ)
+
+$(O)/unit/%: tests/unit/%.c $(LIBOBJ)
+	@mkdir -p $(@D)
+	$(call say,UNIT,$@)
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $< $(LIBOBJ) $(LDFLAGS) $(LDLIBS)
+
+$(O)/fuzz/%: tests/fuzz/%.c $(LIBOBJ)
+	@mkdir -p $(@D)
+	$(call say,FUZZ,$@)
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIBOBJ) $(LDFLAGS) $(LDLIBS)
+
+-include $(UNIT:=.d) $(FUZZ:=.d)
+
+# --- what a person types -----------------------------------------------------------------------
+
+FUZZ_SECONDS ?= 30
+
+# Targets below build through a second make, in parallel unless the first was told how.
+SUB = --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+
+help:
+	@echo 'make            build out/release/ostiary'
+	@echo 'make demo       build, then show each wall by a real attempt'
+	@echo 'make test       everything, as root and as an ordinary user'
+	@echo 'make install    to PREFIX (default ~/.local); make uninstall takes it away again'
+	@echo 'make deb        a Debian package in out/'
+	@echo 'make attack     only the attack suite      make fuzz   fuzzers, FUZZ_SECONDS=30 each'
+	@echo 'make asan       the tests under sanitizers make bench  time and memory beside other tools'
+	@echo 'make lint       layout, static analysis, include arrows'
+	@echo 'make setup      only install what building needs'
+	@echo 'V=1 shows commands; VARIANT=asan or weak builds those variants.'
+
+setup:
+	@sh tools/setup.sh build
+
+demo:
+	@sh tools/setup.sh build
+	@$(MAKE) $(SUB) all
+	@sh demo/run.sh
+
+# `check` is what some people type by habit.
+test check:
+	@sh tools/setup.sh build test
+	@$(MAKE) $(SUB) all units
+	@$(MAKE) $(SUB) VARIANT=weak all
+	@bash tools/test.sh $(SUITE)
+
+asan:
+	@sh tools/setup.sh build test
+	@$(MAKE) $(SUB) VARIANT=asan all units
+	@$(MAKE) $(SUB) VARIANT=weak all
+	@VARIANT=asan bash tools/test.sh $(SUITE)
+
+attack:
+	@sh tools/setup.sh build test
+	@$(MAKE) $(SUB) all
+	@$(MAKE) $(SUB) VARIANT=weak all
+	@bash tools/test.sh attack
+
+fuzz:
+	@sh tools/setup.sh build fuzz
+	@$(MAKE) $(SUB) VARIANT=fuzz fuzzers
+	@sh tools/fuzz.sh $(FUZZ_SECONDS)
+
+bench:
+	@sh tools/setup.sh build bench
+	@$(MAKE) $(SUB) all
+	@bash bench/run.sh
+
+lint:
+	@sh tools/setup.sh build lint
+	@$(MAKE) $(SUB) all
+	@bash tools/lint.sh
+
+# --- installing --------------------------------------------------------------------------------
+
+# One list serves install and uninstall: source, then its place below PREFIX.
+INSTALLED := \
+  $(O)/ostiary:bin/ostiary:755 \
+  man/ostiary.1:share/man/man1/ostiary.1:644 \
+  completions/ostiary.bash:share/bash-completion/completions/ostiary:644 \
+  completions/ostiary.zsh:share/zsh/site-functions/_ostiary:644 \
+  completions/ostiary.fish:share/fish/vendor_completions.d/ostiary.fish:644 \
+  README.md:share/doc/ostiary/README.md:644 \
+  DESIGN.md:share/doc/ostiary/DESIGN.md:644 \
+  SPECIFICATION.md:share/doc/ostiary/SPECIFICATION.md:644 \
+  docs/threat-model.md:share/doc/ostiary/threat-model.md:644 \
+  LICENSE:share/doc/ostiary/LICENSE:644
+
+field = $(word $(2),$(subst :, ,$(1)))
+
+install:
+ifneq ($(VARIANT),release)
+	$(error Only the release variant is installed; run make install without VARIANT)
+endif
+	@sh tools/setup.sh build
+	@$(MAKE) $(SUB) all
+	$(Q)$(foreach i,$(INSTALLED),install -D -m $(call field,$(i),3) $(call field,$(i),1) \
+	  "$(DESTDIR)$(PREFIX)/$(call field,$(i),2)" &&) true
+	@echo "Installed $(DESTDIR)$(PREFIX)/bin/ostiary. Next: ostiary run claude"
+	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) \
+	  echo "$(PREFIX)/bin is not in your PATH; add it, or type the whole path." ;; esac
+
+uninstall:
+	$(Q)rm -f $(foreach i,$(INSTALLED),"$(DESTDIR)$(PREFIX)/$(call field,$(i),2)")
+	$(Q)rmdir "$(DESTDIR)$(PREFIX)/share/doc/ostiary" 2>/dev/null || true
+	@echo "Removed ostiary from $(DESTDIR)$(PREFIX)."
+
+deb:
+	@sh tools/setup.sh build
+	@$(MAKE) $(SUB) all
+	@sh packaging/deb.sh $(O)/ostiary $(VERSION)
 
 clean:
 	rm -rf out

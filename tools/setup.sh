@@ -1,0 +1,159 @@
+#!/bin/sh
+# setup.sh - install what a make target needs and this machine lacks.
+#
+# Called by the Makefile as `sh tools/setup.sh WHAT...` with build, test, bench or lint. Says what is
+# missing and what each thing is for, then installs it with apt; sudo is used only when something is
+# missing and we are not root. When nothing is missing it only looks at files and ends at once. It must
+# never install anything it has not named first.
+set -u
+
+# package | how to see that it is there | what it is for
+# A path (a glob is fine) or a command name. "need" rows stop us when they cannot be had; for "want"
+# rows the tests that use them say `skip` with their reason.
+table() {
+	case $1 in
+	build) cat <<-'ROWS' ;;
+		need gcc              gcc                      the C compiler
+		need make             make                     the build itself
+		need pkg-config       pkg-config               finding libraries
+		need libc6-dev        /usr/lib/*/libc.a        the C library, also as a static one
+		need libseccomp-dev   /usr/include/seccomp.h   compiling the system-call filter while building
+		need libjansson-dev   /usr/include/jansson.h   reading and writing JSON
+	ROWS
+	test) cat <<-'ROWS' ;;
+		need util-linux       setpriv                  running a suite as an ordinary user
+		need procps           ps                       looking at processes from the host
+		need python3          python3                  listeners and fixtures in tests
+		want tmux             tmux                     terminals that a test can drive
+		want vim              vim.basic                a full-screen program in the box
+		want git              git                      worktrees and submodules in the box
+		want python3-venv     /usr/share/doc/python3-venv   virtual environments in the box
+		want nodejs           node                     node under nvm's layout
+		want npm              npm                      local npm installs in the box
+		want bubblewrap       bwrap                    starting a box inside another container
+		want strace           strace                   looking at the order of system calls
+		want gdb              gdb                      attacks that attach a debugger
+		want qemu-system-x86  qemu-system-x86_64       a fresh machine with cgroup v2
+		want busybox-static   busybox                  the user land of that machine
+		want cpio             cpio                     packing its first file system
+		want man-db           man                      checking the manual page
+		want zsh              zsh                      checking the completion for zsh
+		want fish             fish                     checking the completion for fish
+	ROWS
+	lint) cat <<-'ROWS' ;;
+		need clang            clang                    the second compiler
+		need clang-format     clang-format             layout
+		need clang-tidy       clang-tidy               static analysis
+		need cppcheck         cppcheck                 static analysis
+		want shellcheck       shellcheck               the same for shell scripts
+	ROWS
+	fuzz) cat <<-'ROWS' ;;
+		need clang            clang                    the compiler that carries libFuzzer
+	ROWS
+	bench) cat <<-'ROWS' ;;
+		need hyperfine        hyperfine                measuring
+		want bubblewrap       bwrap                    comparison
+		want crun             crun                     comparison
+		want runc             runc                     comparison
+		want podman           podman                   comparison
+		want npm              npm                      installing codex and srt for comparison
+	ROWS
+	esac
+}
+
+# Is the thing there? The glob is meant to expand.
+is_there() {
+	case $1 in
+	/*)
+		# shellcheck disable=SC2086
+		set -- $1
+		[ -e "$1" ]
+		;;
+	*) command -v "$1" >/dev/null 2>&1 || [ -x "/usr/sbin/$1" ] || [ -x "/sbin/$1" ] ;;
+	esac
+}
+
+need='' want='' told='' peers=''
+for what in "$@"; do
+	case $what in
+	build | test | lint | fuzz) ;;
+	bench) peers='@openai/codex @anthropic-ai/sandbox-runtime' ;;
+	*)
+		echo "setup: '$what' is not one of build, test, lint, fuzz, bench." >&2
+		exit 64
+		;;
+	esac
+	while read -r must package sign why; do
+		[ -n "$must" ] || continue
+		is_there "$sign" && continue
+		case " $need $want " in *" $package "*) continue ;; esac
+		[ "$must" = need ] && need="$need $package" || want="$want $package"
+		told="$told
+  $(printf '%-18s %s' "$package" "$why")"
+	done <<-ROWS
+		$(table "$what")
+	ROWS
+done
+
+missing="$need$want"
+if [ -n "$missing" ]; then
+	echo "These packages are missing:$told"
+
+	if ! command -v apt-get >/dev/null 2>&1; then
+		echo "This is not a Debian or Ubuntu machine, so nothing was installed. Please install with your" >&2
+		echo "system's package manager what provides:$missing (Debian's names; static C and jansson" >&2
+		echo "libraries are packages of their own on some systems: glibc-static, jansson-static)." >&2
+		[ -z "$need" ] || exit 1
+		exit 0
+	fi
+
+	as_root=''
+	if [ "$(id -u)" != 0 ]; then
+		if ! command -v sudo >/dev/null 2>&1; then
+			echo "You are not root and there is no sudo. As root, run:" >&2
+			echo "  apt-get install --no-install-recommends$missing" >&2
+			[ -z "$need" ] || exit 1
+			exit 0
+		fi
+		as_root='sudo'
+	fi
+
+	apt_install() {
+		# shellcheck disable=SC2086
+		$as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 \
+			-qq -y install --no-install-recommends "$@" >/dev/null
+	}
+	apt_update() {
+		[ -n "${updated:-}" ] && return 0
+		updated=1
+		echo "Asking apt for fresh package lists."
+		$as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -qq update
+	}
+
+	echo "Installing them with apt-get${as_root:+ (through sudo)}."
+	# shellcheck disable=SC2086
+	if ! apt_install $missing 2>/dev/null; then
+		apt_update
+		if [ -n "$need" ] && ! apt_install $need; then
+			echo "setup: apt-get could not install:$need. Run 'apt-get install$need' to see why." >&2
+			exit 1
+		fi
+		# One by one: a single package that this release does not have must not keep the others out.
+		for package in $want; do
+			apt_install "$package" 2>/dev/null ||
+				echo "setup: $package is not to be had here; what uses it will be skipped." >&2
+		done
+	fi
+fi
+
+# The two peers that come from npm live in out/, nowhere else on the machine.
+if [ -n "$peers" ] && command -v npm >/dev/null 2>&1; then
+	for peer in $peers; do
+		[ -e "out/bench/node_modules/$peer/package.json" ] && continue
+		echo "Installing $peer into out/bench (comparison)."
+		mkdir -p out/bench
+		npm install --silent --no-fund --no-audit --prefix out/bench "$peer" >/dev/null 2>&1 ||
+			echo "setup: $peer could not be installed; the bench leaves it out." >&2
+	done
+fi
+exit 0

@@ -1,0 +1,259 @@
+#!/bin/bash
+# test.sh - run every suite, as root and as an ordinary user, and add up what they say.
+#
+# Called by `make test` and `make asan`; `tools/test.sh NAME...` runs only suites whose name contains
+# one of the words. A suite is a unit program, or a script in tests/ whose head has a line like
+#     # suite: users=root,user timeout=120
+# users: root, user, or any (once, as whoever started us). A suite prints `ok NAME`, `not ok NAME: why`
+# or `skip NAME: why`, one line each. It never fails in silence: a bad exit without a `not ok`, no line
+# at all and running out of time are failures of the suite itself.
+set -u
+
+top=$(cd "$(dirname "$0")/.." && pwd)
+cd "$top" || exit 1
+variant=${VARIANT:-release}
+logs=$top/out/test
+me=$(id -u)
+system_path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+rm -rf "$logs"
+mkdir -p "$logs"
+
+passed=0 failed=0 skipped=0
+failures=() skips=()
+made_user='' run_dir=''
+
+is_tty=''
+[ -t 1 ] && [ "${TERM:-dumb}" != dumb ] && is_tty=1
+
+# --- the ordinary user, and a tree it can read -------------------------------------------------
+
+suite_pid=''
+finish() {
+	if [ -n "$suite_pid" ]; then
+		kill "$suite_pid" 2>/dev/null # timeout(1) passes it on to the suite's whole group
+		wait "$suite_pid" 2>/dev/null
+	fi
+	if [ -n "$run_dir" ]; then
+		rm -rf "$run_dir"
+	fi
+	if [ -n "$made_user" ]; then
+		userdel "$made_user" 2>/dev/null
+	fi
+}
+trap finish EXIT
+trap 'exit 130' INT TERM HUP
+
+run_dir=$(mktemp -d /tmp/ostiary-test.XXXXXX) || exit 1
+chmod 755 "$run_dir"
+mkdir -m 700 "$run_dir/home"
+
+user_uid='' user_gid='' user_top=$top user_home=$run_dir/home
+
+# Root's checkout may lie where others cannot go, and files that the user half makes must not end up in
+# it: the user gets a copy of its own, compiled programs included.
+prepare_user() {
+	user_uid=$me user_gid=$(id -g)
+	[ "$me" = 0 ] || return 0
+
+	local name
+	name=$(id -un 1000 2>/dev/null)
+	if [ -z "$name" ]; then
+		useradd --no-create-home --home-dir /nonexistent --shell /bin/sh ostiary-test || return 1
+		made_user=ostiary-test name=ostiary-test
+	fi
+	user_uid=$(id -u "$name") user_gid=$(id -g "$name")
+	user_top=$run_dir/tree user_home=$run_dir/user-home
+	mkdir -p "$user_top/out"
+	mkdir -m 700 "$user_home"
+	find . -mindepth 1 -maxdepth 1 ! -name .git ! -name out -exec cp -a {} "$user_top/" \;
+	local part
+	for part in out/*; do
+		case $part in
+		out/test | out/vm | out/bench | out/fuzz | out/*.deb) continue ;;
+		out/asan) [ "$variant" = asan ] || continue ;;
+		esac
+		cp -a "$part" "$user_top/out/"
+	done
+	chown -R "$user_uid:$user_gid" "$user_top" "$user_home"
+}
+
+# --- one suite ------------------------------------------------------------------------------
+
+seconds_since() {
+	local now=$EPOCHREALTIME
+	local tenths=$(((${now/[.,]/} - ${1/[.,]/}) / 100000))
+	printf '%d.%d' $((tenths / 10)) $((tenths % 10))
+}
+
+note_failure() { # suite, why, log
+	failed=$((failed + 1))
+	failures+=("$1: $2"$'\t'"$3")
+}
+
+# Print the running count of a suite on the terminal until it ends.
+watch_suite() { # label, log
+	local n
+	while sleep 0.3; do
+		n=$(grep -cE '^(ok|not ok|skip) ' "$2")
+		printf '\r  %-44s %4d ...' "$1" "$n"
+	done
+}
+
+# run_suite NAME WHO TIMEOUT PROGRAM: WHO is root or user, PROGRAM a path relative to the tree.
+run_suite() {
+	local name=$1 who=$2 limit=$3 program=$4
+	local label="$name ($who)" log status start=$EPOCHREALTIME watcher=''
+	local tree=$top home=$run_dir/home
+	log=$logs/$(echo "$name-$who" | tr / _).log
+	: >"$log"
+
+	local as=()
+	if [ "$who" = user ]; then
+		tree=$user_top home=$user_home
+		[ "$me" = 0 ] && as=(setpriv --reuid "$user_uid" --regid "$user_gid" --clear-groups)
+	fi
+
+	if [ -n "$is_tty" ]; then
+		watch_suite "$label" "$log" &
+		watcher=$!
+	fi
+	# A session of its own: no suite gets our terminal. The environment is the same on every machine.
+	(
+		cd "$tree" || exit 125
+		exec env -i PATH="$system_path" HOME="$home" LANG=C.UTF-8 TERM=xterm-256color \
+			OSTIARY="$tree/out/$variant/ostiary" OSTIARY_WEAK="$tree/out/weak/ostiary" \
+			VARIANT="$variant" SUITE_USER="$who" ${FUZZ_SECONDS:+FUZZ_SECONDS="$FUZZ_SECONDS"} \
+			ASAN_OPTIONS="${ASAN_OPTIONS:-}" UBSAN_OPTIONS="${UBSAN_OPTIONS:-}" \
+			setsid -w timeout -k 10 "$limit" "${as[@]}" "./$program"
+	) </dev/null >"$log" 2>&1 &
+	suite_pid=$!
+	wait "$suite_pid"
+	status=$?
+	suite_pid=''
+	if [ -n "$watcher" ]; then
+		kill "$watcher" 2>/dev/null
+		wait "$watcher" 2>/dev/null
+		printf '\r\033[K'
+	fi
+
+	local ok=0 bad=0 left=0 line
+	while IFS= read -r line; do
+		case $line in
+		"ok "*) ok=$((ok + 1)) ;;
+		"not ok "*)
+			bad=$((bad + 1))
+			note_failure "$label" "${line#not ok }" "$log"
+			;;
+		"skip "*)
+			left=$((left + 1))
+			skips+=("$label: ${line#skip }")
+			;;
+		esac
+	done < <(grep -aE '^(ok|not ok|skip) ' "$log")
+	passed=$((passed + ok)) skipped=$((skipped + left))
+
+	local broken=''
+	if [ "$status" = 124 ] || [ "$status" = 137 ]; then
+		broken="did not end within $limit s"
+	elif [ "$status" != 0 ] && [ "$bad" = 0 ]; then
+		broken="ended with status $status and named no failed test"
+	elif [ $((ok + bad + left)) = 0 ]; then
+		broken="printed no result"
+	fi
+	if [ -n "$broken" ]; then
+		bad=$((bad + 1))
+		note_failure "$label" "$broken" "$log"
+	fi
+	local extra=''
+	[ "$bad" = 0 ] || extra=", $bad FAILED"
+	[ "$left" = 0 ] || extra="$extra, $left skipped"
+	printf '  %-44s %4d ok%s  (%s s)\n' "$label" "$ok" "$extra" "$(seconds_since "$start")"
+}
+
+# --- all suites -----------------------------------------------------------------------------
+
+head_word() { # file, key, default
+	local value
+	value=$(sed -n "1,20s/.*suite:.*\b$2=\([a-z0-9,]*\).*/\1/p" "$1" | head -n 1)
+	echo "${value:-$3}"
+}
+
+wanted() { # name
+	[ ${#words[@]} = 0 ] && return 0
+	local word
+	for word in "${words[@]}"; do
+		[[ $1 == *"$word"* ]] && return 0
+	done
+	return 1
+}
+
+# dispatch NAME PROGRAM HEAD DEFAULT_USERS: run once per user that the head names.
+dispatch() {
+	local name=$1 program=$2 users limit who
+	wanted "$name" || return 0
+	users=$(head_word "$3" users "$4")
+	limit=$(head_word "$3" timeout 120)
+	for who in ${users//,/ }; do
+		case $who in
+		any) [ "$me" = 0 ] && who=root || who=user ;;
+		esac
+		if [ "$who" = root ] && [ "$me" != 0 ]; then
+			skipped=$((skipped + 1))
+			skips+=("$name (root): not root")
+		elif [ "$who" = user ] && [ -z "$user_uid" ]; then
+			note_failure "$name (user)" "no ordinary user could be made" /dev/null
+		else
+			run_suite "$name" "$who" "$limit" "$program"
+		fi
+	done
+}
+
+words=("$@")
+begin=$EPOCHREALTIME
+prepare_user || user_uid=''
+[ -z "$user_uid" ] || echo "Suites run as uid $me$([ "$me" != 0 ] || echo " and as uid $user_uid"); logs are in out/test."
+
+for source in tests/unit/*.c; do
+	[ -e "$source" ] || continue
+	unit=$(basename "$source" .c)
+	dispatch "unit/$unit" "out/$variant/unit/$unit" "$source" any
+done
+
+for script in tests/*.sh tests/attack/run.sh tests/vm/*.sh; do
+	[ -e "$script" ] || continue
+	name=${script#tests/} name=${name%.sh}
+	case ${name##*/} in lib*) continue ;; esac
+	if ! head -n 20 "$script" | grep -q '# suite:'; then
+		note_failure "$name" "has no '# suite:' line in its head (a library is named lib*.sh)" /dev/null
+		continue
+	fi
+	[ -x "$script" ] || {
+		note_failure "$name" "is not executable" /dev/null
+		continue
+	}
+	dispatch "$name" "$script" "$script" root,user
+done
+
+if [ ${#skips[@]} -gt 0 ]; then
+	printf '\nSkipped:\n'
+	printf '  %s\n' "${skips[@]}"
+fi
+if [ ${#failures[@]} -gt 0 ]; then
+	printf '\nFailed:\n'
+	shown=''
+	for entry in "${failures[@]}"; do
+		printf '  %s\n' "${entry%%$'\t'*}"
+	done
+	for entry in "${failures[@]}"; do
+		log=${entry##*$'\t'}
+		[ -s "$log" ] || continue
+		case $shown in *"|$log|"*) continue ;; esac
+		shown="$shown|$log|"
+		printf '\nThe end of %s:\n' "${log#"$top"/}"
+		tail -n 20 "$log" | sed 's/^/    /'
+	done
+fi
+[ $((passed + failed)) -gt 0 ] || echo "No test ran."
+printf '\n%s s\n' "$(seconds_since "$begin")"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
