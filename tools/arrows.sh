@@ -34,7 +34,7 @@ for folder in "$src"/*/; do
 		continue
 	fi
 	# file:line:room/file.h for each include of ours
-	found=$(grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$folder"*.[ch] 2>/dev/null |
+	found=$(grep -HnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$folder"*.[ch] 2>/dev/null |
 		sed -E 's/^([^:]+:[0-9]+):[^"]*"([^"]*)".*/\1 \2/')
 	[ -n "$found" ] || continue
 	while read -r place header; do

@@ -1,0 +1,47 @@
+#!/bin/sh
+# deb.sh - make a Debian package of a built program; called by `make deb` as deb.sh PROGRAM VERSION.
+#
+# Uses dpkg-deb alone: the program is static and has no dependency, so there is nothing to compute. The
+# package is out/ostiary_VERSION_ARCH.deb. It installs no service, no setuid file and no user.
+set -eu
+program=$1 version=$2
+arch=$(dpkg --print-architecture)
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+chmod 755 "$root"
+
+put() { install -D -m "$1" "$2" "$root/$3"; }
+
+put 755 "$program" usr/bin/ostiary
+strip --strip-unneeded "$root/usr/bin/ostiary"
+put 644 packaging/apparmor.ostiary etc/apparmor.d/usr.bin.ostiary
+put 644 completions/ostiary.bash usr/share/bash-completion/completions/ostiary
+put 644 completions/ostiary.zsh usr/share/zsh/vendor-completions/_ostiary
+put 644 completions/ostiary.fish usr/share/fish/vendor_completions.d/ostiary.fish
+for page in README.md DESIGN.md SPECIFICATION.md docs/threat-model.md; do
+	put 644 "$page" "usr/share/doc/ostiary/${page##*/}"
+done
+put 644 packaging/copyright usr/share/doc/ostiary/copyright
+mkdir -p "$root/usr/share/man/man1"
+gzip -9nc man/ostiary.1 >"$root/usr/share/man/man1/ostiary.1.gz"
+{
+	echo "ostiary ($version) unstable; urgency=medium"
+	echo
+	echo "  * See SPECIFICATION.md for what this version promises."
+	echo
+	echo " -- The Ostiary project <ostiary@localhost>  $(date -R -d "@${SOURCE_DATE_EPOCH:-$(stat -c %Y VERSION)}")"
+} | gzip -9nc >"$root/usr/share/doc/ostiary/changelog.gz"
+
+mkdir -p "$root/DEBIAN"
+sed "s/@VERSION@/$version/; s/@ARCH@/$arch/; s/@SIZE@/$(du -sk "$root" | cut -f1)/" \
+	packaging/control >"$root/DEBIAN/control"
+echo /etc/apparmor.d/usr.bin.ostiary >"$root/DEBIAN/conffiles"
+install -m 755 packaging/postinst packaging/postrm "$root/DEBIAN/"
+(cd "$root" && find etc usr -type f ! -path 'etc/*' -exec md5sum {} +) >"$root/DEBIAN/md5sums"
+chmod 644 "$root/DEBIAN/control" "$root/DEBIAN/conffiles" "$root/DEBIAN/md5sums"
+find "$root" -type d -exec chmod 755 {} +
+
+mkdir -p out
+package=out/ostiary_${version}_$arch.deb
+dpkg-deb --root-owner-group -Zxz --build "$root" "$package" >/dev/null
+echo "$package"

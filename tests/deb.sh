@@ -1,0 +1,65 @@
+#!/bin/bash
+# suite: users=any timeout=120
+# deb.sh - the package holds what it should, where it should, and can be taken apart again.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+command -v dpkg-deb >/dev/null || {
+	echo 'skip the Debian package: no dpkg-deb on this machine'
+	exit 0
+}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+bad=0
+report() {
+	if [ "$1" = 0 ]; then echo "ok $2"; else
+		echo "not ok $2: $3"
+		bad=1
+	fi
+}
+
+out=$(sh packaging/deb.sh out/release/ostiary "$(cat VERSION)" 2>&1)
+report $? 'the package is built' "$out"
+package=$(tail -n 1 <<<"$out")
+dpkg-deb -x "$package" "$work/root" && dpkg-deb -e "$package" "$work/control"
+report $? 'it unpacks' 'dpkg-deb refused it'
+
+for path in usr/bin/ostiary etc/apparmor.d/usr.bin.ostiary usr/share/man/man1/ostiary.1.gz \
+	usr/share/bash-completion/completions/ostiary usr/share/zsh/vendor-completions/_ostiary \
+	usr/share/fish/vendor_completions.d/ostiary.fish usr/share/doc/ostiary/copyright; do
+	[ -s "$work/root/$path" ]
+	report $? "it holds /$path" 'the file is missing or empty'
+done
+
+list=$(dpkg-deb -c "$package")
+! awk '{print $1}' <<<"$list" | grep -q '[sStT]'
+report $? 'nothing in it is setuid, setgid or sticky' "$list"
+! awk '{print $2}' <<<"$list" | grep -qv '^root/root$'
+report $? 'everything in it belongs to root' "$list"
+! awk '{print $1}' <<<"$list" | grep -qE '^.....w|^........w'
+report $? 'nothing in it is writable by others' "$list"
+! grep -qa OSTIARY_WEAKEN "$work/root/usr/bin/ostiary"
+report $? 'the packaged program has no switch to weaken walls' 'OSTIARY_WEAKEN is in it'
+if [ -x out/weak/ostiary ]; then
+	grep -qa OSTIARY_WEAKEN out/weak/ostiary
+	report $? 'the weak build does have it (control)' 'the word is not in out/weak/ostiary either'
+fi
+"$work/root/usr/bin/ostiary" version >"$work/version" 2>&1
+report $? 'the packaged program runs' "$(cat "$work/version")"
+grep -qx /etc/apparmor.d/usr.bin.ostiary "$work/control/conffiles"
+report $? 'the profile is a conffile' "$(cat "$work/control/conffiles")"
+sh -n "$work/control/postinst" && sh -n "$work/control/postrm"
+report $? 'the maintainer scripts parse' 'sh -n refused one'
+"$work/control/postinst" configure && "$work/control/postrm" upgrade
+report $? 'the maintainer scripts pass without AppArmor' "status $?"
+
+if command -v apparmor_parser >/dev/null; then
+	apparmor_parser --skip-kernel-load --skip-cache "$work/root/etc/apparmor.d/usr.bin.ostiary" 2>"$work/aa"
+	report $? 'apparmor_parser reads the profile' "$(cat "$work/aa")"
+else
+	echo 'skip apparmor_parser reads the profile: apparmor_parser is not installed'
+fi
+if command -v lintian >/dev/null; then
+	lintian --fail-on error --suppress-tags statically-linked-binary,embedded-library "$package" >"$work/lintian" 2>&1
+	report $? 'lintian finds no error' "$(head -n 5 "$work/lintian" | tr '\n' ' ')"
+fi
+exit $bad
