@@ -1,0 +1,45 @@
+/* plan.c - building and freeing the data of plan.h. */
+#include "box/plan.h"
+
+#include "base/str.h"
+
+#include <stdlib.h>
+
+struct box_mount *box_plan_mount(struct box_plan *p, enum box_mount_kind kind, const char *source,
+                                 const char *target, const char *layer, const char *why)
+{
+        struct box_mount *v = realloc(p->mounts, (p->mounts_n + 1) * sizeof *v);
+        if (!v)
+                str_no_memory();
+        p->mounts = v;
+        struct box_mount *m = &v[p->mounts_n++];
+        *m = (struct box_mount){
+                .kind = kind,
+                .source = source ? str_dup(source) : NULL,
+                .target = str_dup(target),
+                .layer = layer ? str_dup(layer) : NULL,
+                .why = str_dup(why),
+        };
+        return m;
+}
+
+void box_plan_free(struct box_plan *p)
+{
+        for (size_t i = 0; i < p->mounts_n; i++) {
+                free(p->mounts[i].source);
+                free(p->mounts[i].target);
+                free(p->mounts[i].layer);
+                free(p->mounts[i].why);
+        }
+        free(p->mounts);
+        free(p->id);
+        free(p->hostname);
+        free(p->root_dir);
+        free(p->user);
+        free(p->home);
+        free(p->shell);
+        free(p->cwd);
+        strs_free(&p->env);
+        strs_free(&p->links);
+        *p = (struct box_plan){0};
+}

@@ -1,0 +1,60 @@
+/* plan.h - what a box is, before it is built: pure data, made by session, carried out by box,
+ * printed by `ostiary explain`. Nothing in here is decided later: the box is exactly its plan. */
+#ifndef BOX_PLAN_H
+#define BOX_PLAN_H
+
+#include "base/strs.h"
+#include "box/limits.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum box_mount_kind {
+        BOX_MOUNT_TREE, /* host directory, read-only, as a lower-only overlay: sockets and FIFOs in
+                           it are dead (B1) */
+        BOX_MOUNT_COW,  /* host directory copy-on-write: upper and work lie in the box's layers */
+        BOX_MOUNT_LIVE, /* host directory itself, read-write: --live and rw binds */
+        BOX_MOUNT_HOME, /* the box's own home: `source` is the accepted layer or NULL */
+        BOX_MOUNT_FILE, /* one host file, read-only (a native binary of the agent), copied in */
+};
+
+struct box_mount {
+        enum box_mount_kind kind;
+        char *source; /* absolute host path, resolved; NULL for an empty HOME */
+        char *target; /* absolute path in the box */
+        char *layer;  /* COW and HOME: host directory that holds upper/ and work/ */
+        char *why;    /* words for explain: "workspace", "toolchain: nvm", ... */
+};
+
+struct box_plan {
+        char *id;
+        char *hostname;
+        char *root_dir; /* empty host directory of ours to mount the new root on */
+
+        bool is_by_root;  /* started by root: kernel ids are high, mounts are idmapped */
+        uid_t uid, gid;   /* inside */
+        uid_t kuid, kgid; /* what the kernel and the host's files see */
+        uid_t owner_uid;  /* who owns the workspace on disk (by root: mapped to kuid) */
+        gid_t owner_gid;
+
+        char *user;
+        char *home;
+        char *shell;
+        char *cwd;
+        struct strs env;
+
+        struct box_mount *mounts; /* parents before children */
+        size_t mounts_n;
+        struct strs links; /* "target\npath": symlinks in the root, e.g. "usr/bin\n/bin" */
+
+        struct box_limits limits;
+};
+
+struct box_mount *box_plan_mount(struct box_plan *, enum box_mount_kind, const char *source,
+                                 const char *target, const char *layer, const char *why);
+void box_plan_free(struct box_plan *);
+
+/* The kernel ids of a box that root started. High enough to be nobody's. */
+#define BOX_HIGH_ID 0x6f730000u
+
+#endif

@@ -1,0 +1,20 @@
+/* cmd.h - the table of subcommands. Each is one file, cmd_NAME.c, with one function and one usage
+ * text; main.c holds the table and nothing else. */
+#ifndef CLI_CMD_H
+#define CLI_CMD_H
+
+struct cmd {
+        const char *name;
+        const char *args;    /* "[flags] -- CMD..." */
+        const char *summary; /* one line for `ostiary help` */
+        const char *help;    /* the whole page of `ostiary help NAME`, with an example */
+        int (*run)(int argc, char **argv); /* argv[0] is the subcommand; returns the exit code */
+};
+
+extern const struct cmd cmd_run, cmd_shell, cmd_create, cmd_exec, cmd_attach, cmd_cp, cmd_ps,
+        cmd_logs, cmd_stop, cmd_rm, cmd_gc, cmd_explain, cmd_doctor, cmd_probe, cmd_profile,
+        cmd_version, cmd_help, cmd_completion;
+
+extern const struct cmd *const cmd_table[]; /* NULL-terminated, in the order of help */
+
+#endif

@@ -1,0 +1,47 @@
+/* opts.h - what the user asked for, as data: filled by the CLI from flags, kept beside the box so
+ * that a stopped box can be started again the same way. */
+#ifndef SESSION_OPTS_H
+#define SESSION_OPTS_H
+
+#include "base/strs.h"
+#include "box/limits.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+
+struct session_bind {
+        char *path;
+        char *mode; /* "ro", "rw" or "cow" */
+};
+
+struct session_opts {
+        char *name;      /* box name the user chose, or NULL for a made-up one */
+        char *profile;   /* profile name, or NULL for the plain one */
+        char *workspace; /* directory as the user wrote it; NULL means the current one */
+        bool is_live;    /* --live: the workspace itself, not copy-on-write */
+        bool is_kept;    /* --keep: keep the box after its command ended even without changes */
+        bool is_removed; /* --rm: discard the box at its end, changes included */
+        bool is_waiting; /* create: no command, the box waits */
+        bool is_tty;
+        bool has_stdin;
+        uint32_t cols, rows;
+        char *force_reason;     /* --force REASON: allow an odd workspace */
+        struct strs argv;       /* the command; empty means the profile's */
+        struct strs extra_args; /* after the profile's own command: `ostiary run claude -- -p hi` */
+        struct strs env;    /* NAME=value from --env, NAME taken from the caller's environment */
+        struct strs limits; /* "memory=4G": later ones win over the profile's */
+        struct session_bind *binds;
+        size_t binds_n;
+};
+
+void session_opts_free(struct session_opts *);
+void session_opts_bind(struct session_opts *, const char *path, const char *mode);
+
+/* session_opts_save(opts, dir_fd, err) / session_opts_load: the file `opts` in the box's directory,
+ * one "key value" line each, values quoted. */
+int session_opts_save(const struct session_opts *, int dir_fd, struct err *);
+int session_opts_load(struct session_opts *, int dir_fd, struct err *);
+
+#endif

@@ -1,0 +1,84 @@
+/* store.h - state on disk: where boxes live, what each is, which are alive.
+ *
+ *   $XDG_STATE_HOME/ostiary/boxes/ID/   lock    held (flock) by the living supervisor, so that the
+ *                                               truth does not depend on anybody cleaning up
+ *                                       ctl     the supervisor's control socket
+ *                                       opts    what the user asked for (opts.h)
+ *                                       meta    facts about the run, one "key value" line each
+ *                                       output  the last megabytes of terminal or stdout/stderr
+ *                                       root/   empty, the new root is mounted on it (in the box
+ * only) layers/ upper and work directories $XDG_DATA_HOME/ostiary/homes/PROFILE/  accepted home
+ * layers $XDG_CONFIG_HOME/ostiary/profiles/     the user's own profiles All 0700. */
+#ifndef SESSION_STORE_H
+#define SESSION_STORE_H
+
+#include "base/strs.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+struct err;
+
+struct store {
+        char *state; /* .../ostiary */
+        char *data;
+        char *config;
+};
+
+/* store_open(s, err): work out the three directories from XDG variables or HOME and make the first
+ * two when missing. Refuses relative paths, and a state directory on NFS or another filesystem that
+ * cannot hold an overlay's upper, with the cure. */
+int store_open(struct store *, struct err *);
+/* store_paths(s, err): only work them out; makes and checks nothing. */
+int store_paths(struct store *, struct err *);
+void store_free(struct store *);
+
+enum box_state { BOX_STARTING, BOX_RUNNING, BOX_EXITED, BOX_DEAD /* supervisor was killed */ };
+
+struct box_meta {
+        char *id;   /* short, unique: "amber-3f2a" */
+        char *name; /* the user's name for it or the same as id */
+        char *profile;
+        char *workspace;
+        char *command; /* argv joined, quoted */
+        char *tier;    /* "ns" */
+        enum box_state state;
+        pid_t supervisor_pid; /* 0 when not alive */
+        time_t created, ended;
+        int exit_code;   /* valid when BOX_EXITED */
+        char *end_words; /* why it ended, if there is a why */
+        bool is_live, is_kept, has_changes;
+};
+
+void box_meta_free(struct box_meta *);
+
+/* store_new_box(s, name, &id, &dir_fd, &lock_fd, err): make a fresh box directory and take its
+ * lock.
+ * ${name} may be NULL; a name in use is refused. */
+int store_new_box(const struct store *, const char *name, char **id, int *dir_fd, int *lock_fd,
+                  struct err *);
+
+/* store_find(s, word, &id, err): by id, unique prefix of an id, or name; E_ABSENT with a
+ * suggestion. An empty or NULL word means the only (else the newest) box. */
+int store_find(const struct store *, const char *word, char **id, struct err *);
+
+/* store_box_dir(s, id, err): descriptor of the box's directory. */
+int store_box_dir(const struct store *, const char *id, struct err *);
+/* store_box_lock(dir_fd, err): take the lock; -1 with errno EWOULDBLOCK when the box is alive. */
+int store_box_lock(int dir_fd, struct err *);
+bool store_box_is_alive(int dir_fd);
+
+/* meta: written whole and renamed; `state` on disk is what was last known, store_meta_read corrects
+ * it by the lock. */
+int store_meta_write(int dir_fd, const struct box_meta *, struct err *);
+int store_meta_read(int dir_fd, const char *id, struct box_meta *, struct err *);
+
+/* store_list(s, &metas, &n, err): all boxes, newest first. */
+int store_list(const struct store *, struct box_meta **, size_t *, struct err *);
+
+/* store_remove(s, id, err): delete everything of a box that is not alive. */
+int store_remove(const struct store *, const char *id, struct err *);
+
+#endif

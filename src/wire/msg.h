@@ -1,0 +1,108 @@
+/* msg.h - every message that crosses between our processes, who may send it, and its body.
+ *
+ * Bodies are written with buf_put_* and read with cur_*: u32 and u64 big-endian, "lstr" a u32
+ * length and bytes, "list" a u32 count and that many lstr. A client connection is one conversation:
+ * it asks for one thing first (EXEC, ATTACH, STATUS, STOP, COPY) and what follows belongs to it. */
+#ifndef WIRE_MSG_H
+#define WIRE_MSG_H
+
+#include "base/cur.h"
+#include "base/strs.h"
+
+struct buf;
+
+enum msg_type {
+        /* client -> supervisor */
+        MSG_EXEC = 1,  /* struct msg_spawn: run this in the box; the client is attached to it */
+        MSG_ATTACH,    /* u32 cols, u32 rows: attach to the box's main command */
+        MSG_STATUS,    /* empty */
+        MSG_STOP,      /* u32 grace in ms: TERM, then KILL; answered by MSG_ENDED */
+        MSG_COPY_OUT,  /* lstr path in the box, u32 follow; + fd of a tree stream to write to */
+        MSG_COPY_IN,   /* lstr directory in the box, lstr name; + fd of a tree stream to read */
+        MSG_STDIN,     /* bytes; an empty body closes the command's input */
+        MSG_RESIZE,    /* u32 cols, u32 rows */
+        MSG_SIGNAL,    /* u32 signal number, to the command's process group */
+        MSG_CLOSE_OUT, /* u32 1 or 2: the client's side of stdout or stderr is gone */
+
+        /* supervisor -> client */
+        MSG_STARTED = 100, /* u32 pid in the box: the command runs */
+        MSG_STDOUT,        /* bytes */
+        MSG_STDERR,        /* bytes */
+        MSG_ENDED,         /* struct msg_ended: the command, or the box, is over */
+        MSG_FAILED,        /* u32 err_code, lstr sentence: it could not be done */
+        MSG_NOTICE,        /* lstr sentence for the user (a limit is near, disk is low) */
+        MSG_INFO,          /* struct msg_info: answer to STATUS */
+        MSG_REPLAY,        /* bytes: output from before the attach */
+
+        /* supervisor -> pid 1 */
+        MSG_SPAWN = 200, /* u32 exec id, struct msg_spawn; + stdin, stdout, stderr unless tty */
+        MSG_KILL,        /* u32 exec id, u32 signal */
+        MSG_TREE_OUT,    /* u32 exec id, lstr path, u32 follow; + fd */
+        MSG_TREE_IN,     /* u32 exec id, lstr directory, lstr name; + fd */
+
+        /* pid 1 -> supervisor */
+        MSG_BUILT = 300, /* the walls are up and read back */
+        MSG_BROKEN,      /* u32 err_code, u32 errno, lstr sentence: the box could not be built */
+        MSG_SPAWNED,     /* u32 exec id, u32 pid; + pty master if tty */
+        MSG_SPAWN_ERR,   /* u32 exec id, u32 err_code, lstr sentence */
+        MSG_EXITED,      /* u32 exec id, u32 wait status, u64 cpu us, u64 peak memory KiB */
+};
+
+/* What to run. */
+struct msg_spawn {
+        bool is_tty;
+        bool has_stdin; /* otherwise its input is /dev/null */
+        uint32_t cols, rows;
+        char *cwd; /* "" means the box's own */
+        struct strs argv;
+        struct strs env; /* added to, or replacing parts of, the box's own */
+};
+
+void msg_spawn_free(struct msg_spawn *);
+void msg_spawn_put(struct buf *, const struct msg_spawn *);
+int msg_spawn_get(struct cur *, struct msg_spawn *); /* 0 or -1 */
+
+/* How something ended. */
+enum msg_end {
+        MSG_END_EXIT,    /* value: exit status */
+        MSG_END_SIGNAL,  /* value: signal number */
+        MSG_END_TIME,    /* the time limit */
+        MSG_END_MEMORY,  /* the memory limit */
+        MSG_END_DISK,    /* the disk limit or the free-space floor */
+        MSG_END_STOPPED, /* somebody asked for it */
+        MSG_END_FAULT,   /* one of our processes died; the box was closed */
+        MSG_END_COUNT
+};
+
+struct msg_ended {
+        uint32_t how; /* enum msg_end */
+        uint32_t value;
+        char *words;  /* one sentence when a limit or a fault ended it, else "" */
+        bool is_kept; /* the box's layers were kept, because they hold changes or were asked for */
+        uint64_t cpu_us;
+        uint64_t peak_kib;
+};
+
+void msg_ended_free(struct msg_ended *);
+void msg_ended_put(struct buf *, const struct msg_ended *);
+int msg_ended_get(struct cur *, struct msg_ended *);
+/* msg_ended_exit_code(e): what the CLI exits with. */
+int msg_ended_exit_code(const struct msg_ended *);
+
+/* What a living box says of itself. */
+struct msg_info {
+        uint32_t supervisor_pid, init_pid;
+        uint32_t execs_n, clients_n;
+        uint64_t memory, memory_peak, cpu_us, pids, disk;
+        char *limits_words; /* what enforces the limits */
+};
+
+void msg_info_free(struct msg_info *);
+void msg_info_put(struct buf *, const struct msg_info *);
+int msg_info_get(struct cur *, struct msg_info *);
+
+/* msg_list_put/get: a list of strings, at most ${max_n} of at most ${max_len} bytes. */
+void msg_list_put(struct buf *, const struct strs *);
+int msg_list_get(struct cur *, struct strs *, size_t max_n, size_t max_len);
+
+#endif
