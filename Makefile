@@ -111,6 +111,11 @@ $(O)/fuzz/%: tests/fuzz/%.c $(LIBOBJ)
 
 -include $(UNIT:=.d) $(FUZZ:=.d)
 
+out/demo/witness: demo/witness.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) -std=gnu17 -O1 $(WARN) -o $@ $<
+
 # --- what a person types -----------------------------------------------------------------------
 
 FUZZ_SECONDS ?= 30
@@ -135,19 +140,19 @@ setup:
 
 demo:
 	@sh tools/setup.sh build
-	@$(MAKE) $(SUB) all
+	@$(MAKE) $(SUB) all out/demo/witness
 	@sh demo/run.sh
 
 # `check` is what some people type by habit.
 test check:
 	@sh tools/setup.sh build test
-	@$(MAKE) $(SUB) all units
+	@$(MAKE) $(SUB) all units out/demo/witness
 	@$(MAKE) $(SUB) VARIANT=weak all
 	@bash tools/test.sh $(SUITE)
 
 asan:
 	@sh tools/setup.sh build test
-	@$(MAKE) $(SUB) VARIANT=asan all units
+	@$(MAKE) $(SUB) VARIANT=asan all units out/demo/witness
 	@$(MAKE) $(SUB) VARIANT=weak all
 	@VARIANT=asan bash tools/test.sh $(SUITE)
 

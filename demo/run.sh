@@ -1,0 +1,171 @@
+#!/bin/sh
+# run.sh - show each wall of a box by a real attempt; called by `make demo`.
+#
+# The same small agent runs twice: on the bare machine, where every attempt must work (else the attempt
+# proves nothing), and in a box, where only its own work may. Both are judged here, outside, by what is
+# on the host afterwards. Ends with a status other than 0 when one wall is open. OSTIARY names another
+# program to try, DEMO_FLAGS more flags for `ostiary run`. It plants one file in the home directory
+# and takes it away again.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+ostiary=${OSTIARY:-$here/../out/release/ostiary}
+witness=$here/../out/demo/witness
+for program in "$ostiary" "$witness"; do
+	[ -x "$program" ] || {
+		echo "The demo needs $program. Run 'make demo', which builds it." >&2
+		exit 1
+	}
+done
+
+good='ok ' bad='BAD' red='' green='' plain=''
+case ${LC_ALL:-${LC_CTYPE:-${LANG:-}}} in *[Uu][Tt][Ff]*) good=$(printf '\342\234\223') bad=$(printf '\342\234\227') ;; esac
+if [ -t 1 ] && [ "${TERM:-dumb}" != dumb ] && [ -z "${NO_COLOR:-}" ]; then
+	red=$(printf '\033[31m') green=$(printf '\033[32m') plain=$(printf '\033[0m')
+fi
+
+[ -d "${HOME:-}" ] && [ -w "$HOME" ] || HOME=''
+work=$(mktemp -d "${TMPDIR:-/tmp}/ostiary-demo.XXXXXX") || exit 1
+tag=${work##*.}
+if [ -z "$HOME" ]; then
+	HOME=$work/home
+	export HOME
+	mkdir "$HOME"
+fi
+pids=''
+clean() {
+	# shellcheck disable=SC2086
+	[ -z "$pids" ] || kill $pids 2>/dev/null
+	rm -rf "$work" "$HOME/.ostiary-demo-$tag" "/dev/shm/"*"-$tag" "/var/tmp/"*"-$tag"
+}
+trap clean EXIT
+trap 'exit 130' INT TERM HUP
+
+# soon COMMAND...: wait up to two seconds for it to be true.
+soon() {
+	tries=0
+	until "$@"; do
+		[ "$tries" -lt 100 ] || return 1
+		tries=$((tries + 1))
+		sleep 0.02
+	done
+}
+is_gone() { ! grep -qs '^State:.[^ZX]' "/proc/$1/status"; }
+random() { od -An -N8 -tx8 /dev/urandom | tr -d ' '; }
+
+# attempt WHERE COMMAND...: plant what an agent could go for, run COMMAND with the agent and its
+# arguments, and leave in $reached a word for each thing that it got at.
+attempt() {
+	where=$1
+	shift
+	trace=$where-$(random) host=$work/$where-$tag out=$work/$where.out
+	in_home=$(random) in_env=$(random) in_fd=$(random) in_proc=$(random)
+	mkdir -p "$host" "$work/$where"
+	echo draft >"$work/$where/notes.txt"
+	cp "$here/agent.sh" "$work/$where/"
+	echo "$in_home" >"$HOME/.ostiary-demo-$tag"
+	echo "$in_fd" >"$work/$where.fd"
+	for place in "$host/file" "/dev/shm/$where-$tag" "/var/tmp/$where-$tag"; do echo mine >"$place"; done
+	env SECRET="$in_proc" sleep 60 &
+	victim=$!
+	pids="$pids $victim"
+
+	(
+		cd "$work/$where" || exit 1
+		DEMO_TOKEN=$in_env
+		export DEMO_TOKEN
+		"$@" sh ./agent.sh "$trace" "$HOME/.ostiary-demo-$tag" "$host" "$port" "$victim"
+	) >"$out" 2>&1 9<"$work/$where.fd" </dev/null
+	status=$?
+
+	# The witness takes one caller after the other: when this word is there, so is what came before.
+	sync=$(random)
+	bash -c "exec 3<>/dev/tcp/127.0.0.1/$port && echo $sync >&3"
+	soon grep -qs "$sync" "$work/arrived"
+
+	reached=''
+	has() { grep -qs "$1" "$2" && reached="$reached $3"; }
+	has "^project: draft $trace" "$out" work
+	has "$trace" "$work/$where/notes.txt" project
+	has "$in_home" "$out" home
+	has "$in_env" "$out" environment
+	has "$in_fd" "$out" descriptor
+	has "$trace" "$work/arrived" network
+	for place in "$host/file" "/dev/shm/$where-$tag" "/var/tmp/$where-$tag"; do
+		has "$trace" "$place" files
+	done
+	has "$in_proc" "$out" process-read
+	is_gone "$victim" && reached="$reached process-end"
+	reached="$reached "
+	kill "$victim" 2>/dev/null
+	wait "$victim" 2>/dev/null
+}
+
+"$witness" "$work/arrived" >"$work/port" &
+pids=$!
+soon test -s "$work/port"
+port=$(cat "$work/port")
+
+failed=0
+say() { # is it as it should be (0 or not), what, words
+	if [ "$1" = 0 ]; then
+		printf ' %s%s%s %-34s %s\n' "$green" "$good" "$plain" "$2" "$3"
+	else
+		printf ' %s%s %-34s %s%s\n' "$red" "$bad" "$2" "$4" "$plain"
+		failed=$((failed + 1))
+	fi
+}
+in_box() { case $inside in *" $1 "*) return 0 ;; *) return 1 ;; esac }
+
+# keeps WHAT TITLE WORDS WORDS-WHEN-OPEN: shut in the box, and open outside it.
+keeps() {
+	case $outside in
+	*" $1 "*) ;;
+	*)
+		say 1 "$2" '' "the same attempt failed outside the box as well, so it shows nothing"
+		return
+		;;
+	esac
+	! in_box "$1"
+	say $? "$2" "$3" "$4"
+}
+
+attempt outside
+outside=$reached
+# shellcheck disable=SC2086
+attempt boxed timeout 30 "$ostiary" run -q ${DEMO_FLAGS:-} --
+inside=$reached
+
+echo
+echo "A small agent just ran twice: on this machine as it is, where each attempt below worked, and"
+echo "in a box. What follows is what the box let through, judged from outside."
+echo
+if [ "$status" != 0 ]; then
+	echo "The box did not run the agent (status $status):"
+	sed 's/^/    /' "$work/boxed.out"
+fi
+in_box work
+say $? 'edits the project' 'it wrote to notes.txt and read it back' 'it could not edit notes.txt in its workspace'
+keeps project 'your files stay as they were' 'notes.txt on the host still says only "draft"' 'its edit is on the host already'
+keeps home 'cannot see your home' 'a file planted in your home stayed unread' 'it read a file in your home directory'
+keeps environment 'cannot see your environment' 'an exported variable did not get in' 'it read an exported variable'
+keeps descriptor 'cannot use what you had open' 'an inherited descriptor was closed' 'it read from a descriptor of the caller'
+keeps network 'cannot reach the network' "nothing arrived at 127.0.0.1:$port" "it connected to 127.0.0.1:$port on the host"
+keeps files 'cannot write to the host' '/tmp, /var/tmp and /dev/shm are its own' 'it wrote to a file of the host'
+keeps process-read 'cannot look into processes' "/proc/$victim of the host stayed unread" 'it read the environment of a process'
+keeps process-end 'cannot end processes' "process $victim lived on" 'it ended a process of the host'
+
+# The program's own attacks cover the layers behind these walls, which a script cannot reach.
+if (cd "$work/boxed" && timeout 60 "$ostiary" probe) >"$work/probe" 2>&1 </dev/null; then
+	say 0 'ostiary probe' "$(grep -c . "$work/probe") lines, no open wall" ''
+else
+	say 1 'ostiary probe' '' 'found an open wall:'
+	grep -v '^ok' "$work/probe" | head -n 8 | sed 's/^/      /'
+fi
+
+echo
+if [ "$failed" != 0 ]; then
+	echo "$failed of these are not as they should be on this machine. 'ostiary doctor' may say why."
+	exit 1
+fi
+echo 'This version gives a box no network at all, so an agent that needs its service cannot work yet.'
+echo "Next: 'make install' (to ~/.local), then 'ostiary run claude' or 'ostiary shell'."
