@@ -96,53 +96,45 @@ for what in "$@"; do
 done
 
 missing="$need$want"
+
+apt_install() {
+	$as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 \
+		-qq -y install --no-install-recommends "$@" >/dev/null
+}
+
+# Everything at once; if that fails, with fresh lists, and the wanted ones one by one: a package that
+# this release does not have must not keep the others out.
+# shellcheck disable=SC2086
+install_missing() {
+	echo "Installing them with apt-get${as_root:+ (through sudo)}."
+	apt_install $missing 2>/dev/null && return 0
+	echo "Asking apt for fresh package lists."
+	$as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -qq update
+	if [ -n "$need" ] && ! apt_install $need; then
+		echo "setup: apt-get could not install:$need. Run 'apt-get install$need' to see why." >&2
+		return 1
+	fi
+	for package in $want; do
+		apt_install "$package" 2>/dev/null ||
+			echo "setup: $package is not to be had here; what uses it will be skipped." >&2
+	done
+}
+
+as_root=''
+[ "$(id -u)" = 0 ] || as_root='sudo'
 if [ -n "$missing" ]; then
 	echo "These packages are missing:$told"
-
 	if ! command -v apt-get >/dev/null 2>&1; then
 		echo "This is not a Debian or Ubuntu machine, so nothing was installed. Please install with your" >&2
 		echo "system's package manager what provides:$missing (Debian's names; static C and jansson" >&2
 		echo "libraries are packages of their own on some systems: glibc-static, jansson-static)." >&2
 		[ -z "$need" ] || exit 1
-		exit 0
-	fi
-
-	as_root=''
-	if [ "$(id -u)" != 0 ]; then
-		if ! command -v sudo >/dev/null 2>&1; then
-			echo "You are not root and there is no sudo. As root, run:" >&2
-			echo "  apt-get install --no-install-recommends$missing" >&2
-			[ -z "$need" ] || exit 1
-			exit 0
-		fi
-		as_root='sudo'
-	fi
-
-	apt_install() {
-		# shellcheck disable=SC2086
-		$as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 \
-			-qq -y install --no-install-recommends "$@" >/dev/null
-	}
-	apt_update() {
-		[ -n "${updated:-}" ] && return 0
-		updated=1
-		echo "Asking apt for fresh package lists."
-		$as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -qq update
-	}
-
-	echo "Installing them with apt-get${as_root:+ (through sudo)}."
-	# shellcheck disable=SC2086
-	if ! apt_install $missing 2>/dev/null; then
-		apt_update
-		if [ -n "$need" ] && ! apt_install $need; then
-			echo "setup: apt-get could not install:$need. Run 'apt-get install$need' to see why." >&2
-			exit 1
-		fi
-		# One by one: a single package that this release does not have must not keep the others out.
-		for package in $want; do
-			apt_install "$package" 2>/dev/null ||
-				echo "setup: $package is not to be had here; what uses it will be skipped." >&2
-		done
+	elif [ -n "$as_root" ] && ! command -v sudo >/dev/null 2>&1; then
+		echo "You are not root and there is no sudo. As root, run:" >&2
+		echo "  apt-get install --no-install-recommends$missing" >&2
+		[ -z "$need" ] || exit 1
+	else
+		install_missing || exit 1
 	fi
 fi
 
