@@ -1,0 +1,44 @@
+#!/bin/bash
+# suite: users=any timeout=180
+# install.sh - install puts the files where shells and man look for them; uninstall leaves nothing.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+bad=0
+report() { # status, name, why
+	if [ "$1" = 0 ]; then echo "ok $2"; else
+		echo "not ok $2: $3"
+		bad=1
+	fi
+}
+
+prefix="$work/with a space"
+out=$(make install PREFIX="$prefix" 2>&1)
+report $? 'install' "$out"
+for path in bin/ostiary share/man/man1/ostiary.1 share/bash-completion/completions/ostiary \
+	share/zsh/site-functions/_ostiary share/fish/vendor_completions.d/ostiary.fish share/doc/ostiary/README.md; do
+	[ -s "$prefix/$path" ]
+	report $? "install places $path" 'the file is missing or empty'
+done
+"$prefix/bin/ostiary" version >/dev/null 2>&1
+report $? 'the installed program runs' "status $?"
+cmp -s out/release/ostiary "$prefix/bin/ostiary"
+report $? 'the installed program is the release build' 'they differ'
+
+touch "$prefix/bin/other"
+out=$(make uninstall PREFIX="$prefix" 2>&1)
+report $? 'uninstall' "$out"
+left=$(find "$prefix" ! -type d)
+[ "$left" = "$prefix/bin/other" ]
+report $? 'uninstall removes its own files and no other' "left: $left"
+
+out=$(make install DESTDIR="$work/dest" PREFIX=/usr 2>&1)
+[ -x "$work/dest/usr/bin/ostiary" ]
+report $? 'DESTDIR is honoured' "$out"
+
+! out=$(make install VARIANT=weak PREFIX="$work/weak" 2>&1)
+report $? 'the weak build cannot be installed' "$out"
+[ ! -e "$work/weak" ]
+report $? 'refusing to install it leaves nothing' 'files were placed'
+exit $bad
