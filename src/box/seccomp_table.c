@@ -277,7 +277,7 @@ const struct seccomp_row seccomp_table[] = {
         {"refused: obsolete",
          "_sysctl afs_syscall epoll_ctl_old epoll_wait_old get_kernel_syms getpmsg lookup_dcookie "
          "nfsservctl putpmsg query_module security sysfs tuxcall uselib ustat vserver",
-         ENOSYS, .why = "gone from current kernels, or used by nothing"},
+         EPERM, .why = "gone from current kernels, or used by nothing"},
 };
 
 const size_t seccomp_table_n = COUNT(seccomp_table);
