@@ -1,0 +1,171 @@
+/* cgroup.c - choose the world a box's group lives in, and everything that is the same in both.
+ *
+ * Called by the supervisor (make, attach, read); cgroup_end.c is the other half, kill and remove.
+ * Holds no state of its own; a group is known by struct box_cgroup and locked while it is in use.
+ */
+#include "box/cgroup.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fdio.h"
+#include "box/cgroup_int.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int cgroup_value(int dir_fd, const char *file, const char *key, uint64_t *n)
+{
+        char text[4096], *at = text, *end;
+        _cleanup_close_ int fd = openat(dir_fd, file, O_RDONLY | O_CLOEXEC);
+        ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+        if (len <= 0)
+                return -1;
+        text[len] = '\0';
+        for (size_t key_len = key ? strlen(key) : 0; key_len; at++) {
+                if (strncmp(at, key, key_len) == 0 && at[key_len] == ' ') {
+                        at += key_len + 1;
+                        break;
+                }
+                at = strchr(at, '\n');
+                if (!at)
+                        return -1;
+        }
+        if (!isdigit((unsigned char)*at))
+                return -1;
+        *n = strtoull(at, &end, 10);
+        return 0;
+}
+
+/* One try of make, open, lock. A sweeping gc can delete the group before we hold the lock; then the
+ * descriptor names a dead directory, which shows in that its link count is 0 or its path is gone.
+ */
+static int open_once(const char *dir, bool *again)
+{
+        _cleanup_close_ int fd = -1;
+        struct stat here, there;
+
+        *again = false;
+        if (mkdir(dir, 0755) < 0 && errno != EEXIST)
+                return -1;
+        fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0) {
+                *again = errno == ENOENT;
+                return -1;
+        }
+        if (flock(fd, LOCK_SH) < 0) /* a sweep holds it for microseconds */
+                return -1;
+        if (stat(dir, &there) < 0 || fstat(fd, &here) < 0 || here.st_ino != there.st_ino)
+                *again = true;
+        return *again ? -1 : take_fd(&fd);
+}
+
+int cgroup_open(struct box_cgroup *cg, int slot, const char *parent, const char *id)
+{
+        bool again = true;
+        int n = snprintf(cg->dir[slot], sizeof(cg->dir[slot]), "%s/" CGROUP_PREFIX "%s", parent,
+                         id);
+
+        if (n < 0 || (size_t)n >= sizeof(cg->dir[slot])) {
+                cg->dir[slot][0] = '\0';
+                errno = ENAMETOOLONG;
+                return -1;
+        }
+        for (int i = 0; i < 5 && again && cg->fd[slot] < 0; i++)
+                cg->fd[slot] = open_once(cg->dir[slot], &again);
+        if (cg->fd[slot] < 0)
+                cg->dir[slot][0] = '\0';
+        return cg->fd[slot] < 0 ? -1 : 0;
+}
+
+static bool is_good_id(const char *id)
+{
+        size_t len =
+                strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.");
+
+        return len > 0 && len <= BOX_CGROUP_ID_MAX && id[len] == '\0' && id[0] != '.';
+}
+
+/* The sentence for explain, ps and doctor. */
+static void why_made(struct box_cgroup *cg, unsigned asked, const char *reason)
+{
+        const char *version = cg->kind == BOX_CGROUP_V2 ? "v2" : "v1";
+        char held[32], missing[32];
+
+        if (!asked)
+                snprintf(cg->why, sizeof(cg->why), "No limit was asked for; cgroup %s counts.",
+                         version);
+        else if (cg->has == asked)
+                snprintf(cg->why, sizeof(cg->why), "cgroup %s holds the limits of %s.", version,
+                         cgroup_names(asked, held));
+        else
+                snprintf(cg->why, sizeof(cg->why),
+                         "cgroup %s holds the limits of %s; %s not limited, because %.100s.",
+                         version, cgroup_names(cg->has, held),
+                         cgroup_names(asked & ~cg->has, missing),
+                         reason[0] ? reason : "that controller is not delegated to us");
+}
+
+int box_cgroup_make(struct box_cgroup *cg, const char *box_id, const struct box_limits *limits,
+                    struct err *err)
+{
+        unsigned asked = cgroup_asked(limits);
+        struct cgroup_map map;
+        char why[256] = "";
+        int made = 0;
+
+        memset(cg, 0, sizeof(*cg));
+        for (int i = 0; i < BOX_CTL_N; i++)
+                cg->fd[i] = -1;
+        if (!is_good_id(box_id))
+                return err_set(err, E_INPUT, "\"%.80s\" cannot be the name of a box's cgroup",
+                               box_id);
+        cgroup_find(&map);
+        if (map.on_v1 & (CGROUP_BIT(BOX_CTL_MEMORY) | CGROUP_BIT(BOX_CTL_PIDS)))
+                made = cgroup_v1_make(cg, &map, box_id, limits, why, err);
+        else if (map.v2[0])
+                made = cgroup_v2_make(cg, &map, box_id, limits, why, err);
+        else
+                snprintf(why, sizeof(why), "no cgroup filesystem is mounted");
+        if (made < 0) {
+                box_cgroup_remove(cg);
+                return -1;
+        }
+        if (made)
+                why_made(cg, asked, why);
+        else
+                snprintf(cg->why, sizeof(cg->why), "No cgroup holds the limits, because %.180s.",
+                         why);
+        return 0;
+}
+
+int box_cgroup_clone_fd(const struct box_cgroup *cg)
+{
+        return cg->kind == BOX_CGROUP_V2 ? cg->fd[0] : -1;
+}
+
+int box_cgroup_attach(const struct box_cgroup *cg, pid_t pid, struct err *err)
+{
+        char text[24];
+
+        snprintf(text, sizeof(text), "%d", (int)pid);
+        for (int i = 0; i < BOX_CTL_N && cg->kind == BOX_CGROUP_V1; i++)
+                if (cg->fd[i] >= 0 && fdio_put(cg->fd[i], "cgroup.procs", text) < 0)
+                        return err_sys(err, "put process %d into %s", (int)pid, cg->dir[i]);
+        return 0;
+}
+
+void box_cgroup_read(const struct box_cgroup *cg, struct box_usage *u)
+{
+        memset(u, 0, sizeof(*u));
+        if (cg->kind == BOX_CGROUP_V2)
+                cgroup_v2_read(cg, u);
+        if (cg->kind == BOX_CGROUP_V1)
+                cgroup_v1_read(cg, u);
+}

@@ -1,0 +1,90 @@
+/* cgroup_probe.c - what this machine's cgroups can hold for a box, as a sentence with its cure.
+ *
+ * Called by doctor and explain. Does not guess: a child makes a real group with small limits and
+ * removes it, because making one may move the maker into a scope of its own. */
+#include "base/cleanup.h"
+#include "box/cgroup_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct answer {
+        enum box_cgroup_kind kind;
+        unsigned has;
+        char why[256];
+};
+
+static void answer_find(struct answer *a)
+{
+        const struct box_limits limits = {.memory = 64u << 20, .cpu_milli = 500, .pids = 64};
+        struct box_cgroup cg;
+        char id[32];
+
+        snprintf(id, sizeof(id), "probe-%d", (int)getpid());
+        if (box_cgroup_make(&cg, id, &limits, NULL) < 0) {
+                snprintf(a->why, sizeof(a->why),
+                         "No cgroup holds the limits, because the kernel refused them.");
+                return;
+        }
+        a->kind = cg.kind;
+        a->has = cg.has;
+        memcpy(a->why, cg.why, sizeof(a->why));
+        box_cgroup_remove(&cg);
+}
+
+/* What somebody with root would have to do. Only the nearest way is told. */
+static const char *cure(const struct answer *a)
+{
+        struct cgroup_map map;
+
+        cgroup_find(&map);
+        if (a->has == CGROUP_ALL)
+                return "";
+        if (a->kind == BOX_CGROUP_V2)
+                return " To delegate cpu as well, put \"[Service]\" and \"Delegate=cpu memory "
+                       "pids\" into /etc/systemd/system/user@.service.d/delegate.conf, run "
+                       "systemctl daemon-reload, and log in again.";
+        if (map.on_v1)
+                return " On cgroup v1 only root can make groups: boot with cgroup v2 "
+                       "(systemd.unified_cgroup_hierarchy=1 on the kernel command line), or run "
+                       "ostiary as root. Until then rlimits hold per process.";
+        if (!map.v2[0])
+                return " Mount it: mount -t cgroup2 none /sys/fs/cgroup. Until then rlimits hold "
+                       "per process.";
+        if (access("/run/systemd/system", F_OK) == 0)
+                return " Let your systemd user manager run (log in through a session, or "
+                       "loginctl enable-linger USER as root); it can then give us a scope. Until "
+                       "then rlimits hold per process.";
+        return " As root, make a group with a group below it, enable memory, pids and cpu for it, "
+               "chown both with their cgroup.procs and cgroup.subtree_control to your user, and "
+               "start ostiary in the lower one. Until then rlimits hold per process.";
+}
+
+int box_cgroup_probe(char *sentence, size_t len)
+{
+        struct answer a = {.why = "No cgroup holds the limits, because the probe did not finish."};
+        int pipe_fd[2], status;
+        pid_t pid;
+
+        if (pipe2(pipe_fd, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
+                snprintf(sentence, len, "cgroups were not probed: %s.", strerror(errno));
+                return BOX_CGROUP_NONE;
+        }
+        if (pid == 0) {
+                answer_find(&a);
+                _exit(write(pipe_fd[1], &a, sizeof(a)) == sizeof(a) ? 0 : 1);
+        }
+        close(pipe_fd[1]);
+        if (read(pipe_fd[0], &a, sizeof(a)) != sizeof(a))
+                a.kind = BOX_CGROUP_NONE;
+        close(pipe_fd[0]);
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+                ;
+        snprintf(sentence, len, "%s%s", a.why, cure(&a));
+        return (int)a.kind;
+}
