@@ -62,6 +62,8 @@ int frame_send_data(int sock, uint32_t type, const void *p, size_t n)
 
 int frame_recv(int sock, struct frame *f, bool takes_spill)
 {
+        _cleanup_close_ int mem = -1; /* before the first goto, or its close would see garbage */
+
         f->spill = (struct buf){.max = FRAME_SPILL_MAX + 4096};
         f->fds_n = 0;
         ssize_t n = fdio_recv(sock, f->raw, sizeof f->raw, f->fds, FDIO_MAX_FDS, &f->fds_n);
@@ -77,7 +79,7 @@ int frame_recv(int sock, struct frame *f, bool takes_spill)
         /* read(), not mmap: the sender could shrink the file under a mapping. */
         if (!takes_spill || f->fds_n == 0)
                 goto bad;
-        _cleanup_close_ int mem = f->fds[--f->fds_n];
+        mem = f->fds[--f->fds_n];
         if (fdio_read_all(mem, &f->spill, FRAME_SPILL_MAX) < 0)
                 goto bad;
         f->type &= ~SPILLED;
