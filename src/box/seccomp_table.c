@@ -2,9 +2,9 @@
  *
  * Everything in a box is one trust domain: a program may trace, signal and read its neighbours.
  * What is refused is what reaches past the box (namespaces, mounts, devices, the clock, keyrings),
- * what hides from the audit (io_uring) and what is there only to be attacked. Refused calls we know
- * get EPERM; calls a library can do without get ENOSYS, which is what it expects of an older
- * kernel. */
+ * what hides from who watches calls (io_uring) and what is there only to be attacked. Refused calls
+ * we know get EPERM; calls a library can do without get ENOSYS, which is what it expects of an
+ * older kernel. */
 #include "box/seccomp_table.h"
 
 #include <errno.h>
@@ -177,7 +177,7 @@ const struct seccomp_row seccomp_table[] = {
          "brk mmap munmap mprotect mremap msync mincore madvise mlock mlock2 mlockall munlock "
          "munlockall memfd_create memfd_secret pkey_alloc pkey_free pkey_mprotect mseal=462 "
          "map_shadow_stack=453 process_madvise process_mrelease",
-         .why = "a program's own memory; code from memfd runs and is audited (case 33)"},
+         .why = "a program's own memory; code may run from it, and from a memfd (case 33)"},
         {"memory", "mbind get_mempolicy set_mempolicy",
          .why = "allocators of JVMs and numeric libraries ask for nearby memory"},
         {"memory",
@@ -242,13 +242,13 @@ const struct seccomp_row seccomp_table[] = {
         {"refused: mounts and namespaces", "statmount=457 listmount=458 listns=470", ENOSYS,
          .why = "programs read /proc/self/mountinfo instead, which shows only the box"},
 
-        {"refused: past the audit", "io_uring_setup io_uring_enter io_uring_register", EPERM,
-         .why = "does I/O that neither the filter nor the audit sees (case 10)"},
-        {"refused: past the audit", "open_by_handle_at", EPERM,
+        {"refused: past the walls", "io_uring_setup io_uring_enter io_uring_register", EPERM,
+         .why = "does I/O that no filter and no watcher of calls sees (case 10)"},
+        {"refused: past the walls", "open_by_handle_at", EPERM,
          .why = "opens a file by number, past every directory (case 16)"},
-        {"refused: past the audit", "pidfd_getfd kcmp", EPERM,
+        {"refused: past the walls", "pidfd_getfd kcmp", EPERM,
          .why = "takes descriptors of, or compares kernel objects with, another process (case 14)"},
-        {"refused: past the audit", "fanotify_init fanotify_mark", EPERM,
+        {"refused: past the walls", "fanotify_init fanotify_mark", EPERM,
          .why = "watches whole file systems; inotify is there"},
 
         {"refused: kernel surface", "bpf perf_event_open userfaultfd", EPERM,
