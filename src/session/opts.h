@@ -27,6 +27,7 @@ struct session_opts {
         bool is_tty;
         bool has_stdin;
         uint32_t cols, rows;
+        char *cwd;              /* where the command starts; NULL means the workspace */
         char *force_reason;     /* --force REASON: allow an odd workspace */
         struct strs argv;       /* the command; empty means the profile's */
         struct strs extra_args; /* after the profile's own command: `ostiary run claude -- -p hi` */

@@ -1,14 +1,19 @@
 /* store.h - state on disk: where boxes live, what each is, which are alive.
  *
- *   $XDG_STATE_HOME/ostiary/boxes/ID/   lock    held (flock) by the living supervisor, so that the
- *                                               truth does not depend on anybody cleaning up
- *                                       ctl     the supervisor's control socket
- *                                       opts    what the user asked for (opts.h)
- *                                       meta    facts about the run, one "key value" line each
- *                                       output  the last megabytes of terminal or stdout/stderr
- *                                       root/   empty, the new root is mounted on it (in the box
- * only) layers/ upper and work directories $XDG_DATA_HOME/ostiary/homes/PROFILE/  accepted home
- * layers $XDG_CONFIG_HOME/ostiary/profiles/     the user's own profiles All 0700. */
+ *   $XDG_STATE_HOME/ostiary/boxes/ID/
+ *       lock     locked (F_OFD_SETLK: shared by fork, gone with the last copy, and askable without
+ *                taking it) by the living supervisor, so that the truth does not depend on anybody
+ *                cleaning up
+ *       ctl      the supervisor's control socket
+ *       opts     what the user asked for (opts.h)
+ *       meta     facts about the run, one "key value" line each
+ *       output   the last megabytes of terminal or stdout/stderr
+ *       root/    empty; the new root is mounted on it, in the box only
+ *       layers/  upper and work directories
+ *   $XDG_DATA_HOME/ostiary/homes/PROFILE/  accepted home layers
+ *   $XDG_CONFIG_HOME/ostiary/profiles/     the user's own profiles
+ *
+ * All 0700. */
 #ifndef SESSION_STORE_H
 #define SESSION_STORE_H
 
@@ -35,6 +40,10 @@ int store_open(struct store *, struct err *);
 int store_paths(struct store *, struct err *);
 void store_free(struct store *);
 
+/* store_unfit_fs(fd): the name of the filesystem ${fd} is on when it cannot hold an overlay's upper
+ * (NFS, FUSE, overlay, ...), else NULL. */
+const char *store_unfit_fs(int fd);
+
 enum box_state { BOX_STARTING, BOX_RUNNING, BOX_EXITED, BOX_DEAD /* supervisor was killed */ };
 
 struct box_meta {
@@ -53,10 +62,11 @@ struct box_meta {
 };
 
 void box_meta_free(struct box_meta *);
+const char *box_state_name(enum box_state); /* "running" */
 
 /* store_new_box(s, name, &id, &dir_fd, &lock_fd, err): make a fresh box directory and take its
- * lock.
- * ${name} may be NULL; a name in use is refused. */
+ * lock. With a ${name} that is the id too, so that taking it is one mkdir and cannot race; a name
+ * in use is refused. NULL makes one up. */
 int store_new_box(const struct store *, const char *name, char **id, int *dir_fd, int *lock_fd,
                   struct err *);
 
@@ -66,19 +76,28 @@ int store_find(const struct store *, const char *word, char **id, struct err *);
 
 /* store_box_dir(s, id, err): descriptor of the box's directory. */
 int store_box_dir(const struct store *, const char *id, struct err *);
-/* store_box_lock(dir_fd, err): take the lock; -1 with errno EWOULDBLOCK when the box is alive. */
+/* store_box_lock(dir_fd, err): take the lock; returns its descriptor, or -1 with errno EAGAIN when
+ * the box is alive. The lock lives until the last copy of the descriptor is closed. */
 int store_box_lock(int dir_fd, struct err *);
 bool store_box_is_alive(int dir_fd);
 
 /* meta: written whole and renamed; `state` on disk is what was last known, store_meta_read corrects
- * it by the lock. */
+ * it by the lock and never fails: what is not known is "" or 0. */
 int store_meta_write(int dir_fd, const struct box_meta *, struct err *);
-int store_meta_read(int dir_fd, const char *id, struct box_meta *, struct err *);
+void store_meta_read(int dir_fd, const char *id, struct box_meta *);
 
-/* store_list(s, &metas, &n, err): all boxes, newest first. */
+/* store_list(s, &metas, &n, err): all boxes, newest first; half-made and foreign directories do no
+ * harm. store_list_free gives them back. */
 int store_list(const struct store *, struct box_meta **, size_t *, struct err *);
+void store_list_free(struct box_meta *, size_t);
 
 /* store_remove(s, id, err): delete everything of a box that is not alive. */
 int store_remove(const struct store *, const char *id, struct err *);
+
+/* store_sweep(s, err): finish removals that were interrupted. Returns how many, or -1. */
+int store_sweep(const struct store *, struct err *);
+
+/* store_is_name(s): may it be a box's name? */
+bool store_is_name(const char *);
 
 #endif

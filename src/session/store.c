@@ -1,0 +1,283 @@
+/* store.c - the boxes of this user: making, finding, listing and removing them.
+ *
+ * Called by every command that names a box and by session_run. Removing happens only under the
+ * box's own lock, so a living box cannot lose its directory; what a removal left half done is
+ * swept. */
+#include "session/store.h"
+
+#include "base/beneath.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+enum { NAME_LEN_MAX = 40 };
+#define GONE ".gone-" /* a box on its way out */
+
+/* Short words that are easy to say, type and tell apart. */
+static const char *const words[] = {
+        "amber", "apple", "aspen", "basil", "beech", "birch", "brook", "cedar", "cliff", "clove",
+        "coral", "delta", "ember", "fern",  "fjord", "flint", "grove", "hazel", "heron", "holly",
+        "iris",  "ivory", "jade",  "lark",  "lemon", "lilac", "linen", "lotus", "maple", "marsh",
+        "mint",  "moss",  "olive", "opal",  "otter", "pearl", "pine",  "plum",  "quail", "reed",
+        "river", "robin", "ruby",  "sage",  "slate", "stone", "tulip", "wren",
+};
+
+static int open_boxes(const struct store *s, struct err *err)
+{
+        char path[4096];
+        if (snprintf(path, sizeof path, "%s/boxes", s->state) >= (int)sizeof path)
+                return err_set(err, E_INPUT, "the state directory's path is too long");
+        int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0)
+                err_sys(err, "open %s", path);
+        return fd;
+}
+
+static int open_box(int boxes, const char *id)
+{
+        return openat(boxes, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+bool store_is_name(const char *s)
+{
+        size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.");
+        return n > 0 && n <= NAME_LEN_MAX && s[n] == 0 && s[0] != '-' && s[0] != '.';
+}
+
+/* make_id(out): a word and four hex digits. */
+static void make_id(char out[32])
+{
+        uint32_t r;
+        if (getrandom(&r, sizeof r, 0) != sizeof r)
+                r = (uint32_t)getpid() * 2654435761u ^ (uint32_t)time(NULL);
+        snprintf(out, 32, "%s-%04x", words[(r >> 16) % (sizeof words / sizeof *words)],
+                 r & 0xffffu);
+}
+
+/* claim(boxes, id): make the directory and take its lock. 0, or -1 with errno: EEXIST when somebody
+ * has it, ENOENT or EAGAIN when a sweep came in between. */
+static int claim(int boxes, const char *id, int *dir_fd, int *lock_fd)
+{
+        if (mkdirat(boxes, id, 0700) < 0)
+                return -1;
+        _cleanup_close_ int dir = open_box(boxes, id);
+        if (dir < 0)
+                return -1;
+        int lock = store_box_lock(dir, NULL);
+        if (lock < 0)
+                return -1;
+        *dir_fd = take_fd(&dir);
+        *lock_fd = lock;
+        return 0;
+}
+
+int store_new_box(const struct store *s, const char *name, char **id, int *dir_fd, int *lock_fd,
+                  struct err *err)
+{
+        if (name && !store_is_name(name)) {
+                _cleanup_free_ char *shown = str_quote(name);
+                return err_set(err, E_USAGE,
+                               "\"%s\" cannot be a box's name: use up to %d letters, digits, dots, "
+                               "dashes and underscores, beginning with a letter or digit",
+                               shown, NAME_LEN_MAX);
+        }
+        _cleanup_close_ int boxes = open_boxes(s, err);
+        if (boxes < 0)
+                return -1;
+
+        for (int tries = 0; tries < 100; tries++) {
+                char made[32];
+                if (!name)
+                        make_id(made);
+                const char *want = name ? name : made;
+                if (claim(boxes, want, dir_fd, lock_fd) == 0) {
+                        *id = str_dup(want);
+                        return 0;
+                }
+                if (name && errno == EEXIST)
+                        return err_set(err, E_REFUSED,
+                                       "there is a box named %s already (ostiary ps -a shows it, "
+                                       "ostiary rm %s removes it)",
+                                       name, name);
+                if (errno != EEXIST && errno != ENOENT && errno != EAGAIN)
+                        return err_sys(err, "make a box in %s/boxes", s->state);
+        }
+        return err_set(err, E_SYSTEM, "found no free name for a box in %s/boxes", s->state);
+}
+
+int store_box_dir(const struct store *s, const char *id, struct err *err)
+{
+        if (!store_is_name(id)) {
+                _cleanup_free_ char *shown = str_quote(id);
+                return err_set(err, E_ABSENT, "there is no box \"%s\"", shown);
+        }
+        _cleanup_close_ int boxes = open_boxes(s, err);
+        if (boxes < 0)
+                return -1;
+        int fd = open_box(boxes, id);
+        if (fd < 0 && errno == ENOENT)
+                return err_set(err, E_ABSENT, "there is no box %s", id);
+        if (fd < 0)
+                err_sys(err, "open the directory of box %s", id);
+        return fd;
+}
+
+/* each_box(s, ids): the names of all box directories, in no order. */
+static int each_box(const struct store *s, struct strs *ids, struct err *err)
+{
+        int boxes = open_boxes(s, err);
+        if (boxes < 0)
+                return -1;
+        _cleanup_closedir_ DIR *d = fdopendir(boxes);
+        if (!d) {
+                close(boxes);
+                return err_sys(err, "list %s/boxes", s->state);
+        }
+        for (struct dirent *e; (e = readdir(d));)
+                if (store_is_name(e->d_name) && (e->d_type == DT_DIR || e->d_type == DT_UNKNOWN))
+                        strs_add(ids, e->d_name);
+        return 0;
+}
+
+static int newest(const struct store *s, char **id, struct err *err)
+{
+        struct box_meta *all;
+        size_t n;
+        if (store_list(s, &all, &n, err) < 0)
+                return -1;
+        if (n)
+                *id = str_dup(all[0].id);
+        store_list_free(all, n);
+        if (!n)
+                return err_set(err, E_ABSENT, "there is no box (ostiary run starts one)");
+        return 0;
+}
+
+int store_find(const struct store *s, const char *word, char **id, struct err *err)
+{
+        if (!word || !*word)
+                return newest(s, id, err);
+        _cleanup_close_ int dir = store_box_dir(s, word, NULL);
+        if (dir >= 0) {
+                *id = str_dup(word);
+                return 0;
+        }
+
+        _cleanup_strs_ struct strs ids = {0};
+        if (each_box(s, &ids, err) < 0)
+                return -1;
+        const char *only = NULL;
+        size_t hits = 0;
+        for (size_t i = 0; i < ids.n; i++) {
+                if (str_starts(ids.v[i], word)) {
+                        only = ids.v[i];
+                        hits++;
+                }
+        }
+        if (hits == 1) {
+                *id = str_dup(only);
+                return 0;
+        }
+        _cleanup_free_ char *shown = str_quote(word);
+        if (hits > 1)
+                return err_set(err, E_ABSENT,
+                               "%zu boxes begin with \"%s\"; write more of the name (ostiary ps -a "
+                               "lists them)",
+                               hits, shown);
+        const char *near = str_suggest(word, (const char *const *)ids.v, ids.n);
+        if (near)
+                return err_set(err, E_ABSENT, "there is no box \"%s\"; did you mean %s?", shown,
+                               near);
+        return err_set(err, E_ABSENT, "there is no box \"%s\" (ostiary ps -a lists them)", shown);
+}
+
+static int by_age(const void *a, const void *b)
+{
+        const struct box_meta *x = a, *y = b;
+        if (x->created != y->created)
+                return x->created < y->created ? 1 : -1;
+        return strcmp(x->id, y->id);
+}
+
+int store_list(const struct store *s, struct box_meta **out, size_t *out_n, struct err *err)
+{
+        *out = NULL;
+        *out_n = 0;
+        _cleanup_strs_ struct strs ids = {0};
+        if (each_box(s, &ids, err) < 0)
+                return -1;
+        _cleanup_close_ int boxes = open_boxes(s, err);
+        if (boxes < 0)
+                return -1;
+        struct box_meta *all = calloc(ids.n + 1, sizeof *all);
+        if (!all)
+                str_no_memory();
+        size_t n = 0;
+        for (size_t i = 0; i < ids.n; i++) {
+                _cleanup_close_ int dir = open_box(boxes, ids.v[i]);
+                if (dir < 0)
+                        continue; /* gone meanwhile, or no directory at all */
+                store_meta_read(dir, ids.v[i], &all[n++]);
+        }
+        qsort(all, n, sizeof *all, by_age);
+        *out = all;
+        *out_n = n;
+        return 0;
+}
+
+void store_list_free(struct box_meta *all, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                box_meta_free(&all[i]);
+        free(all);
+}
+
+int store_remove(const struct store *s, const char *id, struct err *err)
+{
+        _cleanup_close_ int dir = store_box_dir(s, id, err);
+        if (dir < 0)
+                return -1;
+        _cleanup_close_ int boxes = open_boxes(s, err);
+        if (boxes < 0)
+                return -1;
+        _cleanup_close_ int lock = store_box_lock(dir, err);
+        if (lock < 0 && errno == EAGAIN)
+                return err_set(err, E_REFUSED, "box %s is running (ostiary stop %s ends it)", id,
+                               id);
+        if (lock < 0 && errno != ENOENT)
+                return -1;
+
+        /* Out of sight first: whoever looks meanwhile finds no box rather than half of one. */
+        char gone[128];
+        snprintf(gone, sizeof gone, GONE "%s-%d", id, (int)getpid());
+        if (renameat(boxes, id, boxes, gone) < 0)
+                return errno == ENOENT ? 0 : err_sys(err, "remove box %s", id);
+        return beneath_remove_tree(boxes, gone, err);
+}
+
+int store_sweep(const struct store *s, struct err *err)
+{
+        _cleanup_close_ int boxes = open_boxes(s, err);
+        if (boxes < 0)
+                return -1;
+        int copy = openat(boxes, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_closedir_ DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
+        if (!d)
+                return err_sys(err, "list %s/boxes", s->state);
+        int n = 0;
+        for (struct dirent *e; (e = readdir(d));) {
+                if (!str_starts(e->d_name, GONE))
+                        continue;
+                /* Somebody may be deleting it right now; both then delete, and both are done. */
+                if (beneath_remove_tree(boxes, e->d_name, NULL) == 0)
+                        n++;
+        }
+        return n;
+}
