@@ -224,7 +224,8 @@ int store_list(const struct store *s, struct box_meta **out, size_t *out_n, stru
                 _cleanup_close_ int dir = open_box(boxes, ids.v[i]);
                 if (dir < 0)
                         continue; /* gone meanwhile, or no directory at all */
-                store_meta_read(dir, ids.v[i], &all[n++]);
+                if (store_meta_read(dir, ids.v[i], &all[n], NULL) == 0)
+                        n++;
         }
         qsort(all, n, sizeof *all, by_age);
         *out = all;

@@ -82,9 +82,9 @@ int store_box_lock(int dir_fd, struct err *);
 bool store_box_is_alive(int dir_fd);
 
 /* meta: written whole and renamed; `state` on disk is what was last known, store_meta_read corrects
- * it by the lock and never fails: what is not known is "" or 0. */
+ * it by the lock; what the file does not say, or no file, comes out as "" or 0. */
 int store_meta_write(int dir_fd, const struct box_meta *, struct err *);
-void store_meta_read(int dir_fd, const char *id, struct box_meta *);
+int store_meta_read(int dir_fd, const char *id, struct box_meta *, struct err *);
 
 /* store_list(s, &metas, &n, err): all boxes, newest first; half-made and foreign directories do no
  * harm. store_list_free gives them back. */

@@ -129,9 +129,13 @@ static void meta_one(struct box_meta *m, const char *key, const char *value)
                 m->has_changes = n;
 }
 
-void store_meta_read(int dir_fd, const char *id, struct box_meta *m)
+int store_meta_read(int dir_fd, const char *id, struct box_meta *m, struct err *err)
 {
-        *m = (struct box_meta){.id = str_dup(id), .state = BOX_STARTING};
+        *m = (struct box_meta){.state = BOX_STARTING};
+        struct stat st;
+        if (fstat(dir_fd, &st) < 0)
+                return err_sys(err, "look at box %s", id);
+        m->id = str_dup(id);
         bool is_alive = store_box_is_alive(dir_fd);
         /* No file, or one that a crash of the machine left unreadable: then nothing is known, and
          * the box can still be listed and removed. */
@@ -147,8 +151,7 @@ void store_meta_read(int dir_fd, const char *id, struct box_meta *m)
         } else if (m->state != BOX_RUNNING) {
                 m->state = BOX_STARTING;
         }
-        struct stat st;
-        if (!m->created && fstat(dir_fd, &st) == 0)
+        if (!m->created)
                 m->created = st.st_mtime;
         if (!m->name)
                 m->name = str_dup(id);
@@ -156,4 +159,5 @@ void store_meta_read(int dir_fd, const char *id, struct box_meta *m)
         for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
                 if (!*rest[i])
                         *rest[i] = str_dup("");
+        return 0;
 }
