@@ -1,0 +1,345 @@
+/* cmd_cp.c - `ostiary cp`: files out of a box, or into one.
+ *
+ * The box's half runs inside the box with the box's rights, at the other end of a socket pair; this
+ * half has the user's rights and believes nothing it is told (wire/tree.h). Writes nowhere but to
+ * the place the user named. */
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/exitcode.h"
+#include "base/str.h"
+#include "cli/args.h"
+#include "cli/cmd.h"
+#include "cli/cp_open.h"
+#include "cli/out.h"
+#include "session/start.h"
+#include "wire/frame.h"
+#include "wire/msg.h"
+#include "wire/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+
+/* One copy, from the words of the user to the count at the end. */
+struct copy {
+        char *box;  /* its name */
+        char *path; /* in the box */
+        const char *host;
+        bool is_out;
+        bool is_follow;
+        bool is_quiet;
+        uint64_t max_bytes;
+        struct tree_count count;
+        uint64_t notes_n;
+        struct timespec began, shown;
+        bool has_line;
+};
+
+enum { NOTES_SHOWN = 20 };
+
+/* --- what the user sees ----------------------------------------------------------------------- */
+
+static double seconds_between(const struct timespec *a, const struct timespec *b)
+{
+        return (double)(b->tv_sec - a->tv_sec) + (double)(b->tv_nsec - a->tv_nsec) / 1e9;
+}
+
+static void clear_line(struct copy *c)
+{
+        if (c->has_line)
+                fputs("\r\033[K", stderr);
+        c->has_line = false;
+}
+
+static void on_progress(void *arg, const struct tree_count *count)
+{
+        struct copy *c = arg;
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if (seconds_between(&c->began, &now) < 1 || seconds_between(&c->shown, &now) < 0.2)
+                return;
+        char size[16];
+        c->shown = now;
+        c->has_line = true;
+        fprintf(stderr, "\r\033[K%s, %llu files", str_size_words(count->bytes, size),
+                (unsigned long long)count->files);
+        fflush(stderr);
+}
+
+static void on_note(void *arg, const char *sentence)
+{
+        struct copy *c = arg;
+        clear_line(c);
+        if (c->notes_n++ < NOTES_SHOWN)
+                out_say("%s", sentence);
+}
+
+/* --- an interrupted copy ends as a broken stream does, so its temporary file goes too -----------
+ */
+
+static volatile sig_atomic_t caught;
+static int stream_of_signal = -1;
+
+static void on_signal(int sig)
+{
+        caught = sig;
+        shutdown(stream_of_signal, SHUT_RDWR);
+}
+
+static void watch_signals(int stream_fd)
+{
+        static const int all[] = {SIGINT, SIGTERM, SIGHUP};
+        struct sigaction sa = {.sa_handler = on_signal};
+        stream_of_signal = stream_fd;
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+                sigaction(all[i], &sa, NULL);
+}
+
+/* --- the conversation with the supervisor -------------------------------------------------------
+ */
+
+static int ask(int client, const struct copy *c, const char *base, int fd, struct err *err)
+{
+        _cleanup_buf_ struct buf b = {0};
+        buf_put_lstr(&b, c->path);
+        if (c->is_out)
+                buf_put_u32(&b, c->is_follow);
+        else
+                buf_put_lstr(&b, base);
+        if (frame_send(client, c->is_out ? MSG_COPY_OUT : MSG_COPY_IN, &b, &fd, 1) < 0)
+                return err_sys(err, "ask the box");
+        return 0;
+}
+
+/* hear_end(client, err): how the box's half ended. Its own reasons came through the stream already,
+ * so only what the supervisor says counts here. */
+static int hear_end(int client, struct err *err)
+{
+        _cleanup_free_ struct frame *f = malloc(sizeof *f);
+        if (!f)
+                str_no_memory();
+        for (;;) {
+                int n = frame_recv(client, f, false);
+                if (n <= 0)
+                        return err_set(err, E_SYSTEM,
+                                       "The box ended before the copy was complete.");
+                uint32_t code, type = f->type;
+                char *words = NULL;
+                if (type == MSG_FAILED && cur_u32(&f->body, &code) == 0 &&
+                    cur_lstr(&f->body, 4096, &words) == 0) {
+                        _cleanup_free_ char *shown = str_quote(words);
+                        err_set(err, (enum err_code)code, "%s", shown);
+                }
+                free(words);
+                frame_release(f);
+                if (type == MSG_FAILED)
+                        return -1;
+                if (type == MSG_ENDED)
+                        return 0;
+        }
+}
+
+/* stop_again(store, id): a box that slept before the copy sleeps after it. */
+static void stop_again(const struct store *store, const char *id)
+{
+        _cleanup_close_ int fd = session_connect(store, id, NULL);
+        _cleanup_buf_ struct buf b = {0};
+        struct err ignored = {0};
+        buf_put_u32(&b, 2000);
+        if (fd >= 0 && frame_send(fd, MSG_STOP, &b, NULL, 0) == 0)
+                (void)hear_end(fd, &ignored);
+}
+
+/* --- the two directions -------------------------------------------------------------------------
+ */
+
+/* open_host_end: before the box is asked, so that a wrong path costs nothing. */
+static int open_host_end(struct copy *c, const struct cp_roots *roots, struct tree_place *place,
+                         int *root_fd, struct err *err)
+{
+        if (c->is_out) {
+                _cleanup_free_ char *base = tree_base(c->path);
+                return tree_place_open(place, c->host, base, cp_open_dir, (void *)(uintptr_t)roots,
+                                       err);
+        }
+        struct stat st;
+        _cleanup_close_ int seen = cp_open(roots, c->host, O_PATH, err);
+        if (seen < 0)
+                return -1;
+        if (fstat(seen, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+                return err_set(err, E_INPUT, "%s is neither a file nor a directory.", c->host);
+        *root_fd = cp_open(roots, c->host, O_RDONLY | O_NONBLOCK | O_NOCTTY, err);
+        return *root_fd < 0 ? -1 : 0;
+}
+
+static int transfer(struct copy *c, int client, const struct tree_place *place, int root_fd,
+                    struct err *err)
+{
+        int pair[2];
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+                return err_sys(err, "make a socket pair");
+        _cleanup_close_ int mine = pair[0];
+        _cleanup_close_ int theirs = pair[1];
+        _cleanup_free_ char *base = c->is_out ? NULL : tree_base(c->host);
+        if (ask(client, c, base, theirs, err) < 0)
+                return -1;
+        close_fd(&theirs);
+
+        struct tree_opts opts = {
+                .is_follow = c->is_follow,
+                .owner_uid = (uid_t)-1,
+                .owner_gid = (gid_t)-1,
+                .max_bytes = c->max_bytes,
+                .on_note = on_note,
+                .on_progress = !c->is_quiet && isatty(2) ? on_progress : NULL,
+                .arg = c,
+        };
+        watch_signals(mine);
+        clock_gettime(CLOCK_MONOTONIC, &c->began);
+        int r = c->is_out ? tree_host_out(mine, place, &opts, &c->count, err)
+                          : tree_host_in(mine, root_fd, &opts, &c->count, err);
+        clear_line(c);
+        if (caught)
+                return err_set(err, E_SYSTEM,
+                               "The copy was interrupted; what was copied is whole.");
+
+        /* A stream that broke is explained better by the supervisor, when it has something to say;
+         * closing ours lets the box's half end. */
+        close_fd(&mine);
+        struct err said = {0};
+        bool is_broken = r < 0 && err->code == E_PROTO;
+        if ((r == 0 || is_broken) && hear_end(client, &said) < 0) {
+                *err = said;
+                return -1;
+        }
+        return r;
+}
+
+/* copy_with(c, store, id, err): everything that is opened here is closed again before the box that
+ * was woken for it is put to sleep. */
+static int copy_with(struct copy *c, const struct store *store, const char *id, struct err *err)
+{
+        _cleanup_cp_roots_ struct cp_roots roots = {0};
+        _cleanup_tree_place_ struct tree_place place = {.dir_fd = -1, .parent_fd = -1};
+        _cleanup_close_ int root_fd = -1;
+        cp_roots_load(&roots, store);
+        if (open_host_end(c, &roots, &place, &root_fd, err) < 0)
+                return -1;
+
+        _cleanup_close_ int box_dir = store_box_dir(store, id, err);
+        if (box_dir < 0)
+                return -1;
+        bool was_alive = store_box_is_alive(box_dir);
+        if (!was_alive && session_wake(store, id, err) < 0)
+                return -1;
+        int client = session_connect(store, id, err);
+        int r = client < 0 ? -1 : transfer(c, client, &place, root_fd, err);
+        cleanup_close(&client);
+        if (!was_alive)
+                stop_again(store, id);
+        return r;
+}
+
+static int copy_run(struct copy *c, struct err *err)
+{
+        struct store store;
+        char *id = NULL;
+        if (store_open(&store, err) < 0)
+                return -1;
+        int r = store_find(&store, c->box, &id, err);
+        if (r == 0)
+                r = copy_with(c, &store, id, err);
+        free(id);
+        store_free(&store);
+        return r;
+}
+
+/* --- words
+ * ---------------------------------------------------------------------------------------- */
+
+/* box_word(word, &box, &path): "BOX:PATH"; a "/" before the colon makes it a host path. */
+static bool box_word(const char *word, char **box, char **path)
+{
+        size_t n = strcspn(word, ":/");
+        if (word[n] != ':')
+                return false;
+        *box = str_fmt("%.*s", (int)n, word);
+        *path = str_dup(word + n + 1);
+        return true;
+}
+
+static int read_words(struct args *a, struct copy *c, const struct strs *words, const char *max)
+{
+        char *box = NULL, *path = NULL;
+        bool is_from = box_word(words->v[0], &c->box, &c->path);
+        bool is_to = box_word(words->v[1], is_from ? &box : &c->box, is_from ? &path : &c->path);
+        free(box);
+        free(path);
+        if (is_from && is_to)
+                return args_bad(a, "one of the two must be on this machine; copy in two steps");
+        if (!is_from && !is_to)
+                return args_bad(a, "one of the two must be BOX:PATH");
+        c->is_out = is_from;
+        c->host = words->v[is_from ? 1 : 0];
+        if (strcmp(c->host, "-") == 0)
+                return args_bad(a, "\"-\" is not a stream here; a file of that name is ./-");
+        if (!*c->host)
+                return args_bad(a, "the path on this machine is empty");
+        if (max && (str_size(max, &c->max_bytes) < 0 || c->max_bytes == 0))
+                return args_bad(a, "--max wants a size like 500M or 2G, not \"%s\"", max);
+        return 0;
+}
+
+static int run(int argc, char **argv)
+{
+        struct copy c = {0};
+        const char *max = NULL;
+        const struct arg flags[] = {
+                ARG_BOOL('L', "follow", &c.is_follow, "copy what links point at, not the links"),
+                ARG_STR(0, "max", &max, "SIZE", "end the copy when it gets larger than this"),
+                ARG_BOOL('q', "quiet", &c.is_quiet, "no progress on the terminal"),
+                ARG_END,
+        };
+        struct args a = args_of(&cmd_cp, flags, argc, argv);
+        _cleanup_strs_ struct strs words = {0};
+        struct err err = {0};
+        if (args_only(&a, &words, 2, 2) < 0)
+                return a.exit_code;
+        int code = read_words(&a, &c, &words, max);
+        if (code == 0 && copy_run(&c, &err) < 0)
+                code = caught ? 128 + (out_error(&err), caught) : out_error(&err);
+        if (c.notes_n > NOTES_SHOWN)
+                out_say("%llu more were left out.", (unsigned long long)(c.notes_n - NOTES_SHOWN));
+        free(c.box);
+        free(c.path);
+        return code ? code : c.notes_n ? EXIT_NEGATIVE : EXIT_OK;
+}
+
+const struct cmd cmd_cp = {
+        .name = "cp",
+        .args = "[flags] BOX:PATH DEST | SRC BOX:PATH",
+        .summary = "copy files out of a box, or into one",
+        .help = "Copies a file or a whole directory. If the destination is a directory that "
+                "exists, "
+                "the copy goes into it; otherwise the copy gets that name. A source that ends in "
+                "\"/.\" means the content of the directory. Relative paths in a box start at its "
+                "workspace; \":PATH\" means the newest box.\n"
+                "\n"
+                "Modes (without setuid, setgid and sticky) and times are kept; the copy belongs to "
+                "you. Links inside the copied tree stay links. A link that leads out of it, and "
+                "sockets, FIFOs and devices, are left out and named, and the exit status is 1. "
+                "Files "
+                "appear whole or not at all; nothing is ever written through a link.\n"
+                "\n"
+                "A box that has ended is woken for the copy and sleeps again afterwards.\n"
+                "\n"
+                "Examples:\n"
+                "  ostiary cp amber-3f2a:dist ./dist\n"
+                "  ostiary cp notes.txt amber-3f2a:/tmp/\n",
+        .run = run,
+};
