@@ -43,14 +43,22 @@ static bool may_write(const char *dir)
         return access(path, W_OK) == 0 && access(dir, W_OK | X_OK) == 0;
 }
 
-/* systemd marks what it gave away, so that its other groups can be told from those. */
+/* systemd marks what it gave away, so that its other groups can be told from those. Its user
+ * managers do not mark scopes, but ours have a name; and the root of a manager is marked by the
+ * manager above it without being free to use: there init.scope gives it away. */
 static bool is_delegated(const char *dir)
 {
-        char v[4] = "";
+        char path[BOX_CGROUP_PATH_MAX + 32], v[4] = "";
+        const char *name = strrchr(dir, '/'), *dot = strrchr(dir, '.');
 
-        return (getxattr(dir, "user.delegate", v, sizeof(v)) == 1 ||
-                getxattr(dir, "trusted.delegate", v, sizeof(v)) == 1) &&
-               v[0] == '1';
+        if (name && dot && strcmp(dot, ".scope") == 0 &&
+            strncmp(name + 1, CGROUP_PREFIX, strlen(CGROUP_PREFIX)) == 0)
+                return true;
+        if (getxattr(dir, "user.delegate", v, sizeof(v)) != 1 &&
+            getxattr(dir, "trusted.delegate", v, sizeof(v)) != 1)
+                return false;
+        snprintf(path, sizeof(path), "%s/init.scope", dir);
+        return v[0] == '1' && access(path, F_OK) < 0;
 }
 
 static int enable(const char *dir, unsigned bits)

@@ -313,6 +313,7 @@ int main(void)
         struct box_cgroup cg;
         struct err err = {0};
         char sentence[1024];
+        double first;
         int kind;
 
         prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -324,7 +325,9 @@ int main(void)
         ok(strlen(sentence) > 20, "probe_says_a_sentence", sentence);
         test_layouts();
         test_bad_ids();
+        first = now_us();
         ok(make(&cg, "kind", limits, &err) == 0, "make_succeeds_whatever_the_machine", err.text);
+        printf("# the first make took %.0f us\n", now_us() - first);
         ok((int)cg.kind == kind, "make_agrees_with_the_probe", cg.why);
         box_cgroup_remove(&cg);
         test_speed();
