@@ -128,7 +128,7 @@ static void print_text(FILE *out)
                 print_wrapped(out, row->why, 12, 12);
         }
         fprintf(out,
-                "\nAny other call: %s. A call of another architecture, x32 included, kills the "
+                "\nAny other call: %s. A call of another architecture or x32 kills the "
                 "program.\nThe filter has %zu instructions.\n",
                 verdict(SECCOMP_UNKNOWN), box_seccomp_size());
 }
