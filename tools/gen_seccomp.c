@@ -34,15 +34,22 @@ void die(const char *fmt, ...)
 /* Gives ${row}'s verdict to one call, written "name" or "name=number". */
 static void call_enter(char *word, const struct seccomp_row *row)
 {
-        char *given = strchr(word, '=');
-        if (given)
-                *given++ = '\0';
+        int given = -1;
+        char *equals = strchr(word, '=');
+        if (equals) {
+                char *end;
+                *equals = '\0';
+                long n = strtol(equals + 1, &end, 10);
+                if (*end || end == equals + 1 || n < 0 || n >= CALLS_MAX)
+                        die("\"%s\" is not the number of %s.", equals + 1, word);
+                given = (int)n;
+        }
         int nr = seccomp_syscall_resolve_name(word);
 
-        if (nr == __NR_SCMP_ERROR && given)
-                nr = atoi(given);
-        else if (given && nr >= 0 && nr != atoi(given))
-                die("the table says %s is number %s, libseccomp says %d. Correct the table.", word,
+        if (nr == __NR_SCMP_ERROR && given >= 0)
+                nr = given;
+        else if (given >= 0 && nr >= 0 && nr != given)
+                die("the table says %s is number %d, libseccomp says %d. Correct the table.", word,
                     given, nr);
         if (nr == __NR_SCMP_ERROR && row->error == 0)
                 die("libseccomp does not know a system call named %s, which a row allows. Correct "

@@ -16,9 +16,9 @@
 typedef size_t label;
 
 struct range {
-        uint32_t first;
         const struct seccomp_row *row; /* NULL: a call nobody knows */
-        bool is_last;                  /* reaches up to the largest number there is */
+        uint32_t first;
+        bool is_last; /* reaches up to the largest number there is */
 };
 
 uint32_t answer(int error)
@@ -175,9 +175,9 @@ void prog_build(struct prog *p, call_rows row_of, enum seccomp_tag without)
         size_t n = 0;
         for (uint32_t nr = 0; nr < CALLS_MAX; nr++)
                 if (n == 0 || !same_answer(ranges[n - 1].row, row_of[nr]))
-                        ranges[n++] = (struct range){nr, row_of[nr], false};
+                        ranges[n++] = (struct range){row_of[nr], nr, false};
         if (!same_answer(ranges[n - 1].row, NULL))
-                ranges[n++] = (struct range){CALLS_MAX, NULL, false};
+                ranges[n++] = (struct range){NULL, CALLS_MAX, false};
         ranges[n - 1].is_last = true;
         ranges[n].first = ranges[n - 1].first + 8; /* what kernels have of it, for the balance */
 
