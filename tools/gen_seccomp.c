@@ -31,6 +31,14 @@ void die(const char *fmt, ...)
 
 /* ---- names to numbers ---- */
 
+static bool row_allows(const struct seccomp_row *row)
+{
+        bool any = row->error == 0;
+        for (size_t c = 0; c < row->clause_n; c++)
+                any |= row->clauses[c].error == 0;
+        return any;
+}
+
 /* Gives ${row}'s verdict to one call, written "name" or "name=number". */
 static void call_enter(char *word, const struct seccomp_row *row)
 {
@@ -51,7 +59,7 @@ static void call_enter(char *word, const struct seccomp_row *row)
         else if (given >= 0 && nr >= 0 && nr != given)
                 die("the table says %s is number %d, libseccomp says %d. Correct the table.", word,
                     given, nr);
-        if (nr == __NR_SCMP_ERROR && row->error == 0)
+        if (nr == __NR_SCMP_ERROR && row_allows(row))
                 die("libseccomp does not know a system call named %s, which a row allows. Correct "
                     "the name, or write %s=NUMBER.",
                     word, word);
