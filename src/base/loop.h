@@ -1,0 +1,28 @@
+/* loop.h - one event loop per process: descriptors and a callback each, on epoll. A callback may
+ * remove any source, its own included; removed ones are freed after the round. */
+#ifndef BASE_LOOP_H
+#define BASE_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct loop;
+struct loop_src;
+typedef void loop_fn(void *ctx, uint32_t events);
+
+struct loop *loop_new(void); /* NULL with errno */
+void loop_free(struct loop *);
+
+/* loop_add(l, fd, events, fn, ctx): watch ${fd}, which stays the caller's. NULL with errno. */
+struct loop_src *loop_add(struct loop *, int fd, uint32_t events, loop_fn *, void *ctx);
+/* loop_want(s, events): change what is waited for; 0 pauses (errors and hang-ups still arrive, so a
+ * paused source whose peer hangs up must be removed by whoever hears of it first). */
+void loop_want(struct loop_src *, uint32_t events);
+/* loop_del(&s): stop watching; sets the pointer to NULL. NULL is fine. */
+void loop_del(struct loop_src **);
+
+/* loop_run(l): until loop_stop. 0, or -1 with errno. */
+int loop_run(struct loop *);
+void loop_stop(struct loop *);
+
+#endif

@@ -1,0 +1,79 @@
+/* dev.c - a /dev of the box's own: six harmless nodes, its own ptys, shared memory, and nothing of
+ * the host's hardware. Bound by descriptor and checked to be the device meant (case 22). */
+#include "box/step.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "box/mnt.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+static const struct {
+        const char *name;
+        unsigned major, minor;
+} nodes[] = {
+        {"null", 1, 3}, {"zero", 1, 5},    {"full", 1, 7},
+        {"tty", 5, 0},  {"urandom", 1, 9}, {"random", 1, 8},
+};
+
+static const struct {
+        const char *name, *target;
+} links[] = {
+        {"fd", "/proc/self/fd"},       {"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"},
+        {"stderr", "/proc/self/fd/2"}, {"ptmx", "pts/ptmx"},
+};
+
+static int bind_node(int dev_fd, size_t i, struct err *err)
+{
+        char path[32];
+        snprintf(path, sizeof path, "/dev/%s", nodes[i].name);
+        _cleanup_close_ int mnt =
+                mnt_clone(AT_FDCWD, path, false, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, err);
+        struct stat st;
+        if (mnt < 0)
+                return -1;
+        if (fstat(mnt, &st) < 0 || !S_ISCHR(st.st_mode) ||
+            st.st_rdev != makedev(nodes[i].major, nodes[i].minor))
+                return err_set(err, E_MACHINE, "%s is not the device it should be", path);
+        _cleanup_close_ int to =
+                openat(dev_fd, nodes[i].name, O_CREAT | O_EXCL | O_RDONLY | O_CLOEXEC, 0644);
+        if (to < 0)
+                return err_sys(err, "create %s", path);
+        return mnt_attach(mnt, to, err);
+}
+
+int step_dev(struct build *b, struct err *err)
+{
+        /* The directory is part of the root tmpfs and becomes read-only with it. */
+        _cleanup_close_ int dev = step_target(b, "/dev", true, err);
+        if (dev < 0)
+                return -1;
+        for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++)
+                if (bind_node(dev, i, err) < 0)
+                        return -1;
+        for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+                if (symlinkat(links[i].target, dev, links[i].name) < 0)
+                        return err_sys(err, "link /dev/%s", links[i].name);
+
+        _cleanup_close_ int pts =
+                mnt_make("devpts", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, err, "newinstance", NULL,
+                         "ptmxmode", "0666", "mode", "0620", "max", "256", NULL);
+        if (pts < 0)
+                return -1;
+        _cleanup_close_ int pts_on = step_target(b, "/dev/pts", true, err);
+        if (pts_on < 0 || mnt_attach(pts, pts_on, err) < 0)
+                return err_add(err, "mount /dev/pts");
+
+        _cleanup_close_ int shm =
+                mnt_make("tmpfs", MNT_SAFE, err, "mode", "1777", "size", "50%", NULL);
+        if (shm < 0)
+                return -1;
+        _cleanup_close_ int shm_on = step_target(b, "/dev/shm", true, err);
+        if (shm_on < 0 || mnt_attach(shm, shm_on, err) < 0)
+                return err_add(err, "mount /dev/shm");
+        return 0;
+}

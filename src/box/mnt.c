@@ -1,0 +1,87 @@
+/* mnt.c - see mnt.h. */
+#include "box/mnt.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+
+/* fs_log(fs, words, n): the kernel's own sentence about a failed fsconfig, which says far more than
+ * EINVAL does. */
+static void fs_log(int fs, char *words, size_t n)
+{
+        words[0] = 0;
+        ssize_t r = read(fs, words, n - 1);
+        if (r <= 0)
+                return;
+        words[r] = 0;
+        words[strcspn(words, "\n")] = 0;
+        if (words[0] && words[1] == ' ') /* "e overlay: ..." */
+                memmove(words, words + 2, strlen(words + 2) + 1);
+}
+
+int mnt_make(const char *fs, uint64_t attrs, struct err *err, ...)
+{
+        _cleanup_close_ int ctx = fsopen(fs, FSOPEN_CLOEXEC);
+        if (ctx < 0)
+                return err_sys(err, "open the filesystem %s", fs);
+
+        va_list ap;
+        va_start(ap, err);
+        const char *key;
+        int r = 0;
+        while (r == 0 && (key = va_arg(ap, const char *))) {
+                const char *value = va_arg(ap, const char *);
+                r = fsconfig(ctx, value ? FSCONFIG_SET_STRING : FSCONFIG_SET_FLAG, key, value, 0);
+        }
+        va_end(ap);
+        if (r == 0)
+                r = fsconfig(ctx, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
+        if (r < 0) {
+                char words[256];
+                int saved = errno;
+                fs_log(ctx, words, sizeof words);
+                errno = saved;
+                err_sys(err, "make a %s mount", fs);
+                return words[0] ? err_hint(err, "%s", words) : -1;
+        }
+        int mnt = fsmount(ctx, FSMOUNT_CLOEXEC, (unsigned)attrs);
+        return mnt < 0 ? err_sys(err, "mount %s", fs) : mnt;
+}
+
+int mnt_set(int fd, uint64_t attrs, struct err *err)
+{
+        struct mount_attr a = {.attr_set = attrs};
+        if (mount_setattr(fd, "", AT_EMPTY_PATH, &a, sizeof a) < 0)
+                return err_sys(err, "set mount flags");
+        return 0;
+}
+
+int mnt_clone(int dir_fd, const char *path, bool is_recursive, uint64_t attrs, struct err *err)
+{
+        unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC;
+        flags |= is_recursive ? AT_RECURSIVE : 0;
+        flags |= path[0] ? 0 : AT_EMPTY_PATH;
+        _cleanup_close_ int mnt = open_tree(dir_fd, path, flags);
+        if (mnt < 0)
+                return err_sys(err, "clone the mount of %s", path[0] ? path : "a descriptor");
+        struct mount_attr a = {.attr_set = attrs};
+        if (attrs && mount_setattr(mnt, "", AT_EMPTY_PATH | (is_recursive ? AT_RECURSIVE : 0), &a,
+                                   sizeof a) < 0)
+                return err_sys(err, "set the mount flags of %s", path[0] ? path : "a descriptor");
+        return take_fd(&mnt);
+}
+
+int mnt_attach(int mnt_fd, int to_fd, struct err *err)
+{
+        if (move_mount(mnt_fd, "", to_fd, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) <
+            0)
+                return err_sys(err, "attach a mount");
+        return 0;
+}

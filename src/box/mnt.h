@@ -1,0 +1,29 @@
+/* mnt.h - the few mount operations a box is made of, by descriptor, with the kernel's newer calls:
+ * a mount is made detached with its flags already set, and attached when it is finished, so there
+ * is no moment at which it is visible with weaker flags. Called by the set-up steps only. */
+#ifndef BOX_MNT_H
+#define BOX_MNT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+
+/* mnt_make(fs, attrs, err, "key", "value", ..., NULL): a detached mount of a fresh ${fs}. Returns
+ * its descriptor. A value of NULL sets a flag. */
+int mnt_make(const char *fs, uint64_t attrs, struct err *, ...);
+
+/* mnt_clone(dir_fd, path, is_recursive, attrs, err): a detached copy of what ${path} shows, with
+ * ${attrs} added. AT_EMPTY_PATH when path is "". */
+int mnt_clone(int dir_fd, const char *path, bool is_recursive, uint64_t attrs, struct err *);
+
+/* mnt_attach(mnt_fd, to_fd, err): put it on the directory or file ${to_fd}. */
+int mnt_attach(int mnt_fd, int to_fd, struct err *);
+
+/* mnt_set(fd, attrs, err): add flags to the mount that ${fd} is on. */
+int mnt_set(int fd, uint64_t attrs, struct err *);
+
+#define MNT_NS   MOUNT_ATTR_NOSUID
+#define MNT_SAFE (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
+
+#endif

@@ -1,0 +1,116 @@
+/* procfs.c - a fresh /proc that shows only the box's processes, with the parts that speak for the
+ * whole machine masked, and a /sys that holds the few lines programs read and nothing of the host.
+ */
+#include "box/step.h"
+
+#include "base/beneath.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fdio.h"
+#include "box/mnt.h"
+#include "box/weak.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+
+/* Read-only: cases 20, 21. Hidden behind /dev/null or an empty directory: cases 9, 19. */
+static const char *const read_only[] = {"sys", "irq", "bus", "fs"};
+static const char *const hidden_files[] = {"kcore",         "keys",         "key-users",
+                                           "kmsg",          "timer_list",   "sched_debug",
+                                           "sysrq-trigger", "latency_stats"};
+static const char *const hidden_dirs[] = {"acpi", "scsi", "asound"};
+
+static int mask_read_only(int proc_fd, const char *name, struct err *err)
+{
+        _cleanup_close_ int at = openat(proc_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        if (at < 0)
+                return errno == ENOENT ? 0 : err_sys(err, "open /proc/%s", name);
+        _cleanup_close_ int mnt =
+                mnt_clone(at, "", false, MNT_SAFE | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY, err);
+        if (mnt < 0 || mnt_attach(mnt, at, err) < 0)
+                return err_add(err, "make /proc/%s read-only", name);
+        return 0;
+}
+
+static int mask_with(int proc_fd, const char *name, int over_fd, struct err *err)
+{
+        _cleanup_close_ int at = openat(proc_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        if (at < 0)
+                return errno == ENOENT ? 0 : err_sys(err, "open /proc/%s", name);
+        _cleanup_close_ int mnt = mnt_clone(over_fd, "", false, MOUNT_ATTR_RDONLY, err);
+        if (mnt < 0 || mnt_attach(mnt, at, err) < 0)
+                return err_add(err, "hide /proc/%s", name);
+        return 0;
+}
+
+static int mask(struct build *b, int proc_fd, struct err *err)
+{
+        for (size_t i = 0; i < sizeof read_only / sizeof *read_only; i++)
+                if (mask_read_only(proc_fd, read_only[i], err) < 0)
+                        return -1;
+
+        /* case 22: what we mask with must really be the null device. */
+        _cleanup_close_ int null_fd = beneath_open_nosym(b->root_fd, "dev/null", O_PATH, 0, err);
+        struct stat st;
+        if (null_fd < 0)
+                return -1;
+        if (fstat(null_fd, &st) < 0 || !S_ISCHR(st.st_mode) || st.st_rdev != makedev(1, 3))
+                return err_set(err, E_MACHINE, "the mask is not the null device");
+        for (size_t i = 0; i < sizeof hidden_files / sizeof *hidden_files; i++)
+                if (mask_with(proc_fd, hidden_files[i], null_fd, err) < 0)
+                        return -1;
+        for (size_t i = 0; i < sizeof hidden_dirs / sizeof *hidden_dirs; i++)
+                if (mask_with(proc_fd, hidden_dirs[i], b->empty_fd, err) < 0)
+                        return -1;
+        return 0;
+}
+
+/* The lines of /sys that language runtimes look at to count processors. */
+static int make_sys(struct build *b, struct err *err)
+{
+        static const char *const names[] = {"online", "possible", "present"};
+        _cleanup_close_ int cpu = beneath_mkdirs(b->root_fd, "sys/devices/system/cpu", 0755, err);
+        if (cpu < 0)
+                return -1;
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+                char path[64], words[256] = "";
+                snprintf(path, sizeof path, "/sys/devices/system/cpu/%s", names[i]);
+                _cleanup_close_ int from = open(path, O_RDONLY | O_CLOEXEC);
+                if (from < 0 || read(from, words, sizeof words - 1) <= 0)
+                        continue;
+                _cleanup_close_ int to =
+                        openat(cpu, names[i], O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0444);
+                if (to < 0 || fdio_write_all(to, words, strlen(words)) < 0)
+                        return err_sys(err, "write %s", path);
+        }
+        return 0;
+}
+
+int step_proc(struct build *b, struct err *err)
+{
+        _cleanup_close_ int proc = mnt_make("proc", MNT_SAFE | MOUNT_ATTR_NOEXEC, err, NULL);
+        if (proc < 0) {
+                if (err->sys == EPERM) {
+                        err->code = E_MACHINE;
+                        return err_hint(err, "the /proc that is visible here is partly masked: are "
+                                             "we inside another container?");
+                }
+                return -1;
+        }
+        struct statfs fs;
+        if (fstatfs(proc, &fs) < 0 || fs.f_type != PROC_SUPER_MAGIC)
+                return err_set(err, E_MACHINE, "the new /proc is not a proc filesystem");
+        _cleanup_close_ int on = step_target(b, "/proc", true, err);
+        if (on < 0 || mnt_attach(proc, on, err) < 0)
+                return err_add(err, "mount /proc");
+        if (!box_weak(WEAK_MASKS) && mask(b, proc, err) < 0)
+                return -1;
+        return make_sys(b, err);
+}

@@ -1,0 +1,156 @@
+/* start.c - the supervisor's side of making a box: sources by descriptor when started by root, one
+ * clone3, the id map and the group; then the new process is on its own.
+ *
+ * The new process is pid 1 of the box from its first instruction. It builds the walls around itself
+ * (build.c), gives everything up, and serves (init.c). No second process, no exec: that is most of
+ * the difference between three milliseconds and thirty. */
+#include "box/box.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fdio.h"
+#include "box/idmap.h"
+#include "box/init.h"
+#include "box/step.h"
+#include "box/weak.h"
+#include "wire/msg.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+static uint64_t namespaces(void)
+{
+        uint64_t flags = CLONE_NEWUSER | CLONE_NEWNS;
+        /* NEWCGROUP is taken by the child itself, once it is in its group. */
+        flags |= box_weak(WEAK_PIDNS) ? 0 : CLONE_NEWPID;
+        flags |= box_weak(WEAK_NETNS) ? 0 : CLONE_NEWNET;
+        flags |= box_weak(WEAK_IPCNS) ? 0 : CLONE_NEWIPC;
+        flags |= box_weak(WEAK_UTSNS) ? 0 : CLONE_NEWUTS;
+        return flags;
+}
+
+static int explain_clone(struct err *err)
+{
+        int e = errno;
+        err_sys(err, "make the box's namespaces");
+        err->code = E_MACHINE;
+        if (e == ENOSPC || e == EUSERS)
+                return err_hint(err, "user.max_user_namespaces or another namespace limit is "
+                                     "reached or 0");
+        if (e == EPERM)
+                return err_hint(err, "unprivileged user namespaces are switched off");
+        if (e == EAGAIN)
+                return err_hint(err, "the limit of processes is reached");
+        return -1;
+}
+
+/* map_child(pid, plan, err): by root only; the child waits for it. */
+static int map_child(pid_t pid, const struct box_plan *p, struct err *err)
+{
+        char path[64], line[64];
+        snprintf(path, sizeof path, "/proc/%d/uid_map", pid);
+        snprintf(line, sizeof line, "%u %u 1\n", p->uid, p->kuid);
+        if (fdio_put(AT_FDCWD, path, line) < 0)
+                return err_sys(err, "write %s", path);
+        snprintf(path, sizeof path, "/proc/%d/gid_map", pid);
+        snprintf(line, sizeof line, "%u %u 1\n", p->gid, p->kgid);
+        if (fdio_put(AT_FDCWD, path, line) < 0)
+                return err_sys(err, "write %s", path);
+        return 0;
+}
+
+int box_start(const struct box_plan *plan, const struct box_first *first, struct box *box,
+              struct err *err)
+{
+        *box = (struct box){.pid = -1, .pidfd = -1, .ctl_fd = -1};
+        struct idmap_fds staged = {0};
+        if (plan->is_by_root && idmap_sources(plan, &staged, err) < 0)
+                return -1;
+
+        int ctl[2] = {-1, -1}, go[2] = {-1, -1};
+        if (box_cgroup_make(&box->cgroup, plan->id, &plan->limits, err) < 0)
+                goto err0;
+        bool must_wait = plan->is_by_root || box->cgroup.kind == BOX_CGROUP_V1;
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ctl) < 0 ||
+            (must_wait && pipe2(go, O_CLOEXEC) < 0)) {
+                err_sys(err, "make the control socket");
+                goto err1;
+        }
+
+        int group_fd = box_weak(WEAK_CGROUP) ? -1 : box_cgroup_clone_fd(&box->cgroup);
+        struct clone_args a = {.flags = namespaces() | CLONE_PIDFD |
+                                        (group_fd >= 0 ? CLONE_INTO_CGROUP : 0),
+                               .exit_signal = SIGCHLD,
+                               .pidfd = (uintptr_t)&box->pidfd,
+                               .cgroup = group_fd >= 0 ? (uint64_t)group_fd : 0};
+        box->pid = (pid_t)syscall(SYS_clone3, &a, sizeof a);
+        if (box->pid < 0) {
+                explain_clone(err);
+                goto err1;
+        }
+        if (box->pid == 0) {
+                close(ctl[0]);
+                close_fd(&go[1]);
+                struct build b = {.plan = plan,
+                                  .ctl_fd = ctl[1],
+                                  .source_fds = staged.sources,
+                                  .layer_fds = staged.layers,
+                                  .root_fd = -1,
+                                  .empty_fd = -1};
+                init_main(&b, first, go[0]);
+        }
+
+        close_fd(&ctl[1]);
+        close_fd(&go[0]);
+        if (plan->is_by_root && map_child(box->pid, plan, err) < 0)
+                goto err2;
+        if (!box_weak(WEAK_CGROUP) && box_cgroup_attach(&box->cgroup, box->pid, err) < 0)
+                goto err2;
+        if (must_wait && fdio_write_all(go[1], "g", 1) < 0) {
+                err_sys(err, "let the box go");
+                goto err2;
+        }
+        close_fd(&go[1]);
+        idmap_free(&staged);
+        box->ctl_fd = ctl[0];
+        return 0;
+
+err2:
+        kill(box->pid, SIGKILL);
+        waitpid(box->pid, NULL, 0);
+        close_fd(&box->pidfd);
+err1:
+        close_fd(&ctl[0]);
+        close_fd(&ctl[1]);
+        close_fd(&go[0]);
+        close_fd(&go[1]);
+        box_cgroup_remove(&box->cgroup);
+err0:
+        idmap_free(&staged);
+        return -1;
+}
+
+int box_end(struct box *box)
+{
+        int status = 0;
+        if (box->pid > 0) {
+                kill(box->pid, SIGKILL);
+                while (waitpid(box->pid, &status, 0) < 0 && errno == EINTR)
+                        ;
+                box->pid = -1;
+        }
+        box_cgroup_kill(&box->cgroup);
+        box_cgroup_remove(&box->cgroup);
+        close_fd(&box->pidfd);
+        close_fd(&box->ctl_fd);
+        return status;
+}

@@ -1,0 +1,177 @@
+/* trees.c - what the plan says the box sees of the host's files: read-only trees, the home, the
+ * workspace.
+ *
+ * A read-only bind still lets connect() reach a socket and write() reach a FIFO (B1, case 36);
+ * through an overlay that has only lower layers both are dead objects. So read-only trees are such
+ * overlays. */
+#include "box/step.h"
+
+#include "base/beneath.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "box/mnt.h"
+#include "box/submounts.h"
+#include "box/weak.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+/* here(b, staged_fd, stage, index, path, err): an O_PATH descriptor of a host directory *in our own
+ * mount namespace*, which overlay insists on. Unprivileged we open the path; by root the supervisor
+ * handed over a detached copy, which is attached to a staging place first. */
+static int here(struct build *b, int staged_fd, const char *stage, size_t index, const char *path,
+                struct err *err)
+{
+        if (staged_fd < 0) {
+                int fd = open(path, O_PATH | O_CLOEXEC);
+                return fd < 0 ? err_sys(err, "open %s", path) : fd;
+        }
+        char place[32];
+        snprintf(place, sizeof place, "/.stage/%s/%zu", stage, index);
+        struct stat st;
+        if (fstat(staged_fd, &st) < 0)
+                return err_sys(err, "look at %s", path);
+        _cleanup_close_ int to = step_target(b, place, S_ISDIR(st.st_mode), err);
+        if (to < 0 || mnt_attach(staged_fd, to, err) < 0)
+                return err_add(err, "stage %s", path);
+        return openat(b->root_fd, place + 1, O_PATH | O_CLOEXEC);
+}
+
+static int overlay_ro(struct build *b, int src_fd, struct err *err)
+{
+        char lower[64];
+        snprintf(lower, sizeof lower, "/proc/self/fd/%d:/proc/self/fd/%d", src_fd, b->empty_fd);
+        return mnt_make("overlay", MNT_SAFE | MOUNT_ATTR_RDONLY, err, "lowerdir", lower,
+                        "userxattr", NULL, NULL);
+}
+
+static int bind_ro(int src_fd, struct err *err)
+{
+        return mnt_clone(src_fd, "", true, MNT_SAFE | MOUNT_ATTR_RDONLY, err);
+}
+
+static int mount_tree(struct build *b, const struct box_mount *m, int src_fd, struct err *err)
+{
+        _cleanup_close_ int mnt =
+                box_weak(WEAK_OVERLAY_RO) ? bind_ro(src_fd, err) : overlay_ro(b, src_fd, err);
+        if (mnt < 0) {
+                /* A tree with mounts inside cannot be a lower layer in a user namespace. */
+                if (err->sys == EINVAL && submounts_below(m->source))
+                        return submounts_tree(b, m->source, m->target, err);
+                return -1;
+        }
+        _cleanup_close_ int to = step_target(b, m->target, true, err);
+        if (to < 0)
+                return -1;
+        return mnt_attach(mnt, to, err);
+}
+
+static int mount_file(struct build *b, const struct box_mount *m, int src_fd, struct err *err)
+{
+        _cleanup_close_ int mnt = bind_ro(src_fd, err);
+        struct stat st;
+        if (mnt < 0)
+                return -1;
+        /* A bind of a socket or FIFO would be live; only a plain file may be shown this way. */
+        if (fstat(mnt, &st) < 0 || !S_ISREG(st.st_mode))
+                return err_set(err, E_INPUT, "%s is not a regular file", m->source);
+        _cleanup_close_ int to = step_target(b, m->target, false, err);
+        if (to < 0)
+                return -1;
+        return mnt_attach(mnt, to, err);
+}
+
+/* overlay_rw: lower may be -1 for none (an empty directory stands in). */
+static int overlay_rw(struct build *b, int lower_fd, int layer_fd, struct err *err)
+{
+        char lower[32], upper[40], work[40];
+        snprintf(lower, sizeof lower, "/proc/self/fd/%d", lower_fd < 0 ? b->empty_fd : lower_fd);
+        snprintf(upper, sizeof upper, "/proc/self/fd/%d/upper", layer_fd);
+        snprintf(work, sizeof work, "/proc/self/fd/%d/work", layer_fd);
+        /* volatile: the box's own fsync need not reach the disk; the layers are only worth
+         * something after the box ended, and what is applied to the host is synced then. */
+        return mnt_make("overlay", MNT_SAFE, err, "lowerdir", lower, "upperdir", upper, "workdir",
+                        work, "userxattr", NULL, "volatile", NULL, NULL);
+}
+
+static int mount_cow(struct build *b, const struct box_mount *m, int src_fd, int layer_fd,
+                     struct err *err)
+{
+        int mnt;
+        if (src_fd < 0) /* a home without an accepted layer needs no overlay: it is the upper */
+                mnt = mnt_clone(layer_fd, "upper", false, MNT_SAFE, err);
+        else
+                mnt = overlay_rw(b, src_fd, layer_fd, err);
+        _cleanup_close_ int own = mnt;
+        if (mnt < 0) {
+                if (err->sys == EINVAL && m->source && submounts_below(m->source))
+                        return err_hint(
+                                err,
+                                "%s has other filesystems mounted below it, which cannot be "
+                                "copy-on-write; use --live, or unmount them",
+                                m->source);
+                if (err->sys == EINVAL)
+                        err_hint(err, "its filesystem, or the one of the state directory, cannot "
+                                      "carry an overlay: try --live, or set XDG_STATE_HOME");
+                return -1;
+        }
+        _cleanup_close_ int to = step_target(b, m->target, true, err);
+        if (to < 0)
+                return -1;
+        return mnt_attach(mnt, to, err);
+}
+
+static int mount_live(struct build *b, const struct box_mount *m, int src_fd, struct err *err)
+{
+        /* Recursive: in a user namespace a tree cannot be taken without what is mounted in it. */
+        _cleanup_close_ int mnt = mnt_clone(src_fd, "", true, MNT_SAFE, err);
+        if (mnt < 0)
+                return -1;
+        struct stat st;
+        if (fstat(mnt, &st) < 0)
+                return err_sys(err, "look at %s", m->source);
+        _cleanup_close_ int to = step_target(b, m->target, S_ISDIR(st.st_mode), err);
+        if (to < 0)
+                return -1;
+        return mnt_attach(mnt, to, err);
+}
+
+static int mount_one(struct build *b, size_t i, struct err *err)
+{
+        const struct box_mount *m = &b->plan->mounts[i];
+        int staged_src = b->source_fds ? b->source_fds[i] : -1;
+        int staged_layer = b->layer_fds ? b->layer_fds[i] : -1;
+        _cleanup_close_ int src = -1;
+        _cleanup_close_ int layer = -1;
+
+        if (m->source && (src = here(b, staged_src, "src", i, m->source, err)) < 0)
+                return -1;
+        if (m->layer && (layer = here(b, staged_layer, "layer", i, m->layer, err)) < 0)
+                return -1;
+        switch (m->kind) {
+        case BOX_MOUNT_TREE:
+                return mount_tree(b, m, src, err);
+        case BOX_MOUNT_FILE:
+                return mount_file(b, m, src, err);
+        case BOX_MOUNT_COW:
+        case BOX_MOUNT_HOME:
+                return mount_cow(b, m, src, layer, err);
+        case BOX_MOUNT_LIVE:
+                return mount_live(b, m, src, err);
+        }
+        return err_set(err, E_PROTO, "unknown kind of mount");
+}
+
+int step_trees(struct build *b, struct err *err)
+{
+        for (size_t i = 0; i < b->plan->mounts_n; i++) {
+                const struct box_mount *m = &b->plan->mounts[i];
+                if (mount_one(b, i, err) < 0)
+                        return err_add(err, "show %s (%s)", m->target, m->why);
+        }
+        return 0;
+}
