@@ -174,7 +174,8 @@ ssize_t fdio_recv(int sock, void *p, size_t cap, int *fds, size_t fds_cap, size_
                                 close(fd);
                 }
         }
-        if ((m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || got_n > fds_cap) {
+        /* An empty message would read as the end, and its descriptors would be nobody's. */
+        if ((m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || got_n > fds_cap || (r == 0 && got_n)) {
                 for (size_t i = 0; i < got_n; i++)
                         close(got[i]);
                 errno = EPROTO;

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,8 +31,21 @@ static size_t valid_utf8(const unsigned char *s)
         return is_bad ? 0 : n;
 }
 
+/* is_unseen(s, n): a code point that a terminal would act on or that hides what is shown. JSON may
+ * hold it as it is, but people read JSON on terminals (case 80). ${cp} is its number. */
+static bool is_unseen(const unsigned char *s, size_t n, unsigned *cp)
+{
+        *cp = n == 2   ? (s[0] & 0x1fu) << 6 | (s[1] & 0x3fu)
+              : n == 3 ? (s[0] & 0x0fu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu)
+                       : 0;
+        return (n == 2 && (*cp < 0xa0 || *cp == 0xad || *cp == 0x61c)) ||
+               (n == 3 && ((*cp >= 0x200b && *cp <= 0x200f) || (*cp >= 0x2028 && *cp <= 0x202e) ||
+                           (*cp >= 0x2060 && *cp <= 0x206f) || *cp == 0xfeff));
+}
+
 static void put_quoted(struct buf *b, const char *s)
 {
+        unsigned cp;
         buf_put_u8(b, '"');
         for (const unsigned char *p = (const unsigned char *)s; *p;) {
                 size_t n = valid_utf8(p);
@@ -41,6 +55,8 @@ static void put_quoted(struct buf *b, const char *s)
                         buf_put_fmt(b, "\\u%04x", *p);
                 else if (n == 0)
                         buf_put_str(b, "\\ufffd");
+                else if (is_unseen(p, n, &cp))
+                        buf_put_fmt(b, "\\u%04x", cp);
                 else
                         buf_put(b, p, n);
                 p += n ? n : 1;

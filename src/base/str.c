@@ -194,7 +194,8 @@ static size_t utf8_len(const unsigned char *s)
         bool is_odd = cp < 0xa0 || (cp >= 0xd800 && cp <= 0xdfff) || cp > 0x10ffff;
         bool is_bidi = cp == 0x061c || (cp >= 0x200b && cp <= 0x200f) ||
                        (cp >= 0x2028 && cp <= 0x202e) || (cp >= 0x2060 && cp <= 0x206f) ||
-                       cp == 0xfeff;
+                       cp == 0xfeff || cp == 0xad || (cp >= 0xfff0 && cp <= 0xfffb) ||
+                       (cp >= 0xe0000 && cp <= 0xe0fff);
         return is_overlong || is_odd || is_bidi ? 0 : n;
 }
 

@@ -34,8 +34,9 @@ const char *str_size_words(uint64_t n, char buf[16]);
  * meant, else NULL. */
 const char *str_suggest(const char *word, const char *const *names, size_t n);
 
-/* str_quote(s): a printable form of a name that may be hostile: control bytes, quotes, bytes that
- * are not UTF-8, and bidirectional controls come out as \xNN (cases 76, 80). The caller frees. */
+/* str_quote(s): a printable form of a name that may be hostile: control bytes, backslashes, bytes
+ * that are not UTF-8, and code points that are invisible or turn the line around come out as \xNN,
+ * so that two names never look the same (cases 76, 80). The caller frees. */
 char *str_quote(const char *);
 
 #endif

@@ -144,7 +144,7 @@ int msg_info_get(struct cur *c, struct msg_info *i)
             cur_u32(c, &i->execs_n) < 0 || cur_u32(c, &i->clients_n) < 0 ||
             cur_u64(c, &i->memory) < 0 || cur_u64(c, &i->memory_peak) < 0 ||
             cur_u64(c, &i->cpu_us) < 0 || cur_u64(c, &i->pids) < 0 || cur_u64(c, &i->disk) < 0 ||
-            cur_lstr(c, 4096, &i->limits_words) < 0) {
+            cur_lstr(c, 4096, &i->limits_words) < 0 || c->left) {
                 msg_info_free(i);
                 return -1;
         }
