@@ -92,7 +92,8 @@ void profile_extend(struct profile *p, const struct profile *base)
                 memmove(p->seeds + base->seeds_n, p->seeds, p->seeds_n * sizeof *p->seeds);
                 for (size_t i = 0; i < base->seeds_n; i++) {
                         const struct profile_seed *b = &base->seeds[i];
-                        struct profile_seed s = {.kind = b->kind, .path = str_dup(b->path)};
+                        struct profile_seed s = {
+                                .kind = b->kind, .has_keep = b->has_keep, .path = str_dup(b->path)};
                         inherit(&s.text, b->text);
                         copy_strs(&s.drop, &b->drop);
                         copy_strs(&s.keep, &b->keep);

@@ -15,8 +15,8 @@
  *   persist ~/.x/sessions              outlives the box
  *   seed copy  ~/.x/y                  host file or directory copied into the box's home
  *   seed json  ~/.x/s.json drop=KEY,KEY keep=KEY set=/json/pointer=VALUE
- *   seed write ~/.x/f TEXT             \n and \t in "..."; %HOME% and %WORKSPACE% are replaced
- *   bind    ~/path ro                  a host path seen at its own place: ro, rw or cow
+ *   seed write ~/.x/f TEXT             \n and \t in "..."; the marks are replaced with \ and "
+ * escaped bind    ~/path ro                  a host path seen at its own place: ro, rw or cow
  *   allow, deny, deny!, ask, tcp, secret ...   rules, kept as written for the door
  *
  * Pure functions: text in, struct out. Reading files is session/profiles.h. */
@@ -37,7 +37,8 @@ struct profile_seed {
         char *path;       /* below the home, without "~/" */
         char *text;       /* WRITE: the content, marks not yet replaced */
         struct strs drop; /* JSON: keys or /pointers removed */
-        struct strs keep; /* JSON: if not empty, only these top-level keys stay */
+        struct strs keep; /* JSON: the only top-level keys that stay, if has_keep */
+        bool has_keep;    /* keep= was written; empty means: begin with nothing */
         struct strs set;  /* JSON: "/pointer=VALUE"; VALUE is JSON, or a plain word for a string */
 };
 

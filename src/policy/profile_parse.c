@@ -167,7 +167,7 @@ static int json_options(struct at *a, struct profile_seed *s)
                 if (str_starts(w, "drop="))
                         to = &s->drop;
                 else if (str_starts(w, "keep="))
-                        to = &s->keep;
+                        to = &s->keep, s->has_keep = true;
                 if (to) {
                         for (const char *p = w + 5; *p;) {
                                 size_t n = strcspn(p, ",");

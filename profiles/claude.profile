@@ -1,0 +1,36 @@
+extends default
+about   Claude Code by Anthropic
+command claude
+install npm install -g @anthropic-ai/claude-code
+args    --dangerously-skip-permissions
+
+# The program cannot be replaced from inside, so its updater and its look at its own installation
+# only fail; IS_SANDBOX says that somebody else keeps the walls.
+env     DISABLE_AUTOUPDATER=1 DISABLE_INSTALLATION_CHECKS=1 IS_SANDBOX=1
+env     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
+pass    ANTHROPIC_MODEL ANTHROPIC_SMALL_FAST_MODEL ANTHROPIC_DEFAULT_OPUS_MODEL
+pass    ANTHROPIC_DEFAULT_SONNET_MODEL ANTHROPIC_DEFAULT_HAIKU_MODEL ANTHROPIC_BASE_URL
+pass    CLAUDE_CODE_MAX_OUTPUT_TOKENS MAX_THINKING_TOKENS CLAUDE_CODE_EFFORT_LEVEL
+pass    BASH_DEFAULT_TIMEOUT_MS BASH_MAX_TIMEOUT_MS
+
+# First-run dialogs are acknowledged. Account, keys, MCP servers (their env holds keys) and the list
+# of your other projects stay outside.
+seed    json ~/.claude.json keep=theme,editorMode,autoCompactEnabled,verbose,preferredNotifChannel,diffTool,todoFeatureEnabled,showExpandedTodos,tipsHistory,numStartups,lastOnboardingVersion set=/hasCompletedOnboarding=true set=/bypassPermissionsModeAccepted=true set=/autoUpdates=false set=/hasAcknowledgedCostThreshold=true set=/projects/%WORKSPACE%/hasTrustDialogAccepted=true set=/projects/%WORKSPACE%/hasCompletedProjectOnboarding=true set=/projects/%WORKSPACE%/hasClaudeMdExternalIncludesApproved=true
+# Helpers that print keys, hooks and status lines are commands of the host, so they are not kept.
+seed    json ~/.claude/settings.json keep=model,theme,language,outputStyle,includeCoAuthoredBy,attribution,alwaysThinkingEnabled,effortLevel,spinnerTipsEnabled,cleanupPeriodDays,respectGitignore,autoMemoryEnabled set=/skipDangerousModePermissionPrompt=true set=/autoUpdatesChannel=latest
+seed    copy ~/.claude/CLAUDE.md
+seed    copy ~/.claude/agents
+seed    copy ~/.claude/commands
+seed    copy ~/.claude/skills
+seed    copy ~/.claude/output-styles
+seed    copy ~/.claude/rules
+seed    copy ~/.claude/keybindings.json
+
+# Conversations outlive the box; settings and instructions do not, so no box can plant them.
+persist ~/.claude/projects ~/.claude/history.jsonl ~/.claude/todos ~/.claude/plans ~/.claude/file-history
+
+allow   *        api.anthropic.com
+allow   *        platform.claude.com
+allow   GET,HEAD claude.ai
+secret  ANTHROPIC_API_KEY       from env at api.anthropic.com as header x-api-key
+secret  CLAUDE_CODE_OAUTH_TOKEN from env at api.anthropic.com as bearer

@@ -1,0 +1,21 @@
+extends default
+about   Codex by OpenAI
+command codex
+install npm install -g @openai/codex
+args    --dangerously-bypass-approvals-and-sandbox
+pass    OPENAI_BASE_URL OPENAI_ORGANIZATION OPENAI_PROJECT RUST_LOG
+
+# The host's config.toml may hold keys of MCP servers and providers, so it is written anew.
+seed    write ~/.codex/config.toml "approval_policy = \"never\"\nsandbox_mode = \"danger-full-access\"\ncheck_for_update_on_startup = false\ncli_auth_credentials_store = \"file\"\n\n[notice]\nhide_full_access_warning = true\nhide_world_writable_warning = true\n\n[projects.\"%WORKSPACE%\"]\ntrust_level = \"trusted\"\n"
+seed    copy ~/.codex/AGENTS.md
+seed    copy ~/.codex/prompts
+seed    copy ~/.codex/skills
+seed    copy ~/.codex/rules
+
+persist ~/.codex/sessions ~/.codex/archived_sessions ~/.codex/history.jsonl
+
+allow   *        api.openai.com
+allow   *        chatgpt.com/backend-api/**
+allow   *        auth.openai.com
+secret  OPENAI_API_KEY from env at api.openai.com as bearer
+secret  CODEX_API_KEY  from env at api.openai.com as bearer

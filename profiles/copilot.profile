@@ -1,0 +1,23 @@
+extends default
+about   GitHub Copilot CLI
+command copilot
+install npm install -g @github/copilot
+args    --allow-all-tools --allow-all-paths
+
+# Exactly "true" also trusts the folder without asking.
+env     COPILOT_ALLOW_ALL=true COPILOT_AUTO_UPDATE=false
+pass    COPILOT_MODEL GH_HOST COPILOT_GH_HOST COPILOT_PROVIDER_BASE_URL COPILOT_PROVIDER_TYPE
+
+seed    json ~/.copilot/config.json keep=theme,model,banner,beep,parallel_tool_execution,render_markdown,screen_reader set='/trusted_folders=["%WORKSPACE%"]' set=/banner=never set=/autoUpdate=false
+seed    copy ~/.copilot/copilot-instructions.md
+seed    copy ~/.copilot/agents
+seed    copy ~/.copilot/skills
+
+persist ~/.copilot/session-state ~/.copilot/history-session-state ~/.copilot/command-history-state.json
+
+allow   *        api.githubcopilot.com
+allow   *        *.githubcopilot.com
+allow   GET,HEAD api.github.com
+allow   POST     api.github.com/graphql
+secret  COPILOT_GITHUB_TOKEN from env at api.github.com,api.githubcopilot.com,*.githubcopilot.com as bearer
+secret  GH_TOKEN             from cmd 'gh auth token' at api.github.com,github.com as basic,bearer

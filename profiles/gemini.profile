@@ -1,0 +1,24 @@
+extends default
+about   Gemini CLI by Google
+command gemini
+install npm install -g @google/gemini-cli
+args    --yolo
+env     GEMINI_SANDBOX=false GEMINI_CLI_TRUST_WORKSPACE=true GEMINI_CLI_NO_RELAUNCH=true
+pass    GEMINI_MODEL GOOGLE_CLOUD_PROJECT GOOGLE_CLOUD_LOCATION GOOGLE_GENAI_USE_VERTEXAI
+pass    GOOGLE_GEMINI_BASE_URL
+
+# The keys of settings.json that name commands or servers of the host are left behind.
+seed    json ~/.gemini/settings.json keep=general,ui,model,context,output,ide,privacy set=/general/enableAutoUpdate=false set=/general/enableAutoUpdateNotification=false set=/general/disableAutoUpdate=true set=/security/folderTrust/enabled=false set=/security/auth/selectedType=gemini-api-key set=/tools/sandbox=false set=/ide/hasSeenNudge=true
+seed    json ~/.gemini/trustedFolders.json keep= set=/%WORKSPACE%=TRUST_FOLDER
+seed    copy ~/.gemini/GEMINI.md
+seed    copy ~/.gemini/commands
+seed    copy ~/.gemini/skills
+
+persist ~/.gemini/tmp ~/.gemini/history ~/.gemini/projects.json
+
+allow   *        generativelanguage.googleapis.com
+allow   *        cloudcode-pa.googleapis.com
+allow   *        aiplatform.googleapis.com
+allow   POST     oauth2.googleapis.com/token
+secret  GEMINI_API_KEY from env at generativelanguage.googleapis.com as header x-goog-api-key
+secret  GOOGLE_API_KEY from env at generativelanguage.googleapis.com,aiplatform.googleapis.com as header x-goog-api-key

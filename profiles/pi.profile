@@ -1,0 +1,25 @@
+extends default
+about   pi, the coding agent by Mario Zechner
+command pi
+install npm install -g @mariozechner/pi-coding-agent
+env     PI_SKIP_VERSION_CHECK=1 PI_TELEMETRY=0
+
+# pi never asks before it acts. Packages and extensions are programs of the host and stay there.
+seed    json ~/.pi/agent/settings.json keep=theme,defaultProvider,defaultModel,defaultThinkingLevel,enabledModels,hideThinkingBlock,quietStartup,lastChangelogVersion,doubleEscapeAction,compaction,retry,terminal set=/enableInstallTelemetry=false
+seed    copy ~/.pi/agent/AGENTS.md
+seed    copy ~/.pi/agent/SYSTEM.md
+seed    copy ~/.pi/agent/skills
+seed    copy ~/.pi/agent/prompts
+seed    copy ~/.pi/agent/themes
+seed    copy ~/.pi/agent/keybindings.json
+
+persist ~/.pi/agent/sessions
+
+allow   *        api.anthropic.com
+allow   *        api.openai.com
+allow   *        generativelanguage.googleapis.com
+allow   *        openrouter.ai/api/**
+secret  ANTHROPIC_API_KEY  from env at api.anthropic.com                 as header x-api-key
+secret  OPENAI_API_KEY     from env at api.openai.com                    as bearer
+secret  GEMINI_API_KEY     from env at generativelanguage.googleapis.com as header x-goog-api-key
+secret  OPENROUTER_API_KEY from env at openrouter.ai                     as bearer
