@@ -3,11 +3,12 @@
  * Installed by pid 1 as the last step of building a box (drop.c); printed by `ostiary explain
  * --seccomp`. Must never need libseccomp: that is a matter of the build.
  *
- * What installing costs, medians of 151 rounds, interleaved, on a two-core virtual machine with
- * kernel 6.18: this filter, 175 instructions, 95 us; the same rules by libseccomp as two filters,
- * because one cannot hold them, 215 us when sorted as a tree (optimise 2) and 455 us when linear
- * (optimise 1); a filter of one instruction, 25 us. Every call that is allowed whatever its
- * arguments is answered from the kernel's bitmap afterwards; ioctl costs 40 ns more. */
+ * What installing costs, medians of 151 interleaved rounds, range of three runs, on a two-core
+ * virtual machine with kernel 6.18: this filter of 175 instructions 96-103 us; a filter of one
+ * instruction 24-32 us. The nearest that libseccomp can do, two filters holding the same calls but
+ * only part of the argument rules, 213-234 us as a tree (optimise 2), 454-508 us linear (optimise
+ * 1). A call that is allowed whatever its arguments is then answered from the kernel's bitmap, 55
+ * ns above no filter; ioctl, which runs the program, costs another 40 ns. */
 #include "box/seccomp.h"
 
 #include "base/buf.h"

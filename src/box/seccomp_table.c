@@ -163,8 +163,8 @@ const struct seccomp_row seccomp_table[] = {
 
         {"waiting",
          "poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait "
-         "epoll_pwait2 eventfd eventfd2 signalfd signalfd4 timerfd_create timerfd_settime "
-         "timerfd_gettime futex futex_waitv futex_wake=454 futex_wait=455 futex_requeue=456 "
+         "epoll_pwait2=441 eventfd eventfd2 signalfd signalfd4 timerfd_create timerfd_settime "
+         "timerfd_gettime futex futex_waitv=449 futex_wake=454 futex_wait=455 futex_requeue=456 "
          "set_robust_list get_robust_list membarrier rseq",
          .why = "event loops and locks"},
         {"waiting",
@@ -175,8 +175,8 @@ const struct seccomp_row seccomp_table[] = {
 
         {"memory",
          "brk mmap munmap mprotect mremap msync mincore madvise mlock mlock2 mlockall munlock "
-         "munlockall memfd_create memfd_secret pkey_alloc pkey_free pkey_mprotect mseal=462 "
-         "map_shadow_stack=453 process_madvise process_mrelease",
+         "munlockall memfd_create memfd_secret=447 pkey_alloc pkey_free pkey_mprotect mseal=462 "
+         "map_shadow_stack=453 process_madvise=440 process_mrelease=448",
          .why = "a program's own memory; code may run from it, and from a memfd (case 33)"},
         {"memory", "mbind get_mempolicy set_mempolicy",
          .why = "allocators of JVMs and numeric libraries ask for nearby memory"},
@@ -220,7 +220,8 @@ const struct seccomp_row seccomp_table[] = {
          "getuid geteuid getgid getegid getresuid getresgid getgroups setuid setgid setreuid "
          "setregid setresuid setresgid setfsuid setfsgid setgroups capget capset",
          .why = "only one uid is mapped and no capability is held, so nothing can be gained"},
-        {"identity", "seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self",
+        {"identity",
+         "seccomp landlock_create_ruleset=444 landlock_add_rule=445 landlock_restrict_self=446",
          .why = "a program may wall itself in further; neither can open what is closed"},
 
         {"sockets",
