@@ -150,12 +150,41 @@ int box_cgroup_clone_fd(const struct box_cgroup *cg)
         return cg->kind == BOX_CGROUP_V2 ? cg->fd[0] : -1;
 }
 
+/* "0" to tasks is the calling thread itself, the one move that the kernel does without stopping all
+ * forks of the machine. */
+int box_cgroup_enter(struct box_cgroup *cg, struct err *err)
+{
+        cg->is_entered = cg->kind == BOX_CGROUP_V1;
+        for (int i = 0; i < BOX_CTL_N && cg->is_entered; i++)
+                if (cg->fd[i] >= 0 && fdio_put(cg->fd[i], "tasks", "0") < 0) {
+                        err_sys(err, "step into %s", cg->dir[i]);
+                        box_cgroup_leave(cg, NULL);
+                        return -1;
+                }
+        return 0;
+}
+
+/* The way back is opened only now: pid 1 must not inherit a descriptor that leads out of its group.
+ */
+int box_cgroup_leave(struct box_cgroup *cg, struct err *err)
+{
+        char path[BOX_CGROUP_PATH_MAX + 8];
+        int result = 0;
+
+        for (int i = 0; i < BOX_CTL_N && cg->is_entered; i++) {
+                snprintf(path, sizeof(path), "%s/tasks", cg->home[i]);
+                if (cg->fd[i] >= 0 && fdio_put(AT_FDCWD, path, "0") < 0)
+                        result = err_sys(err, "step back into %s", cg->home[i]);
+        }
+        return result;
+}
+
 int box_cgroup_attach(const struct box_cgroup *cg, pid_t pid, struct err *err)
 {
         char text[24];
 
         snprintf(text, sizeof(text), "%d", (int)pid);
-        for (int i = 0; i < BOX_CTL_N && cg->kind == BOX_CGROUP_V1; i++)
+        for (int i = 0; i < BOX_CTL_N && cg->kind == BOX_CGROUP_V1 && !cg->is_entered; i++)
                 if (cg->fd[i] >= 0 && fdio_put(cg->fd[i], "cgroup.procs", text) < 0)
                         return err_sys(err, "put process %d into %s", (int)pid, cg->dir[i]);
         return 0;

@@ -5,16 +5,18 @@
  * scope of our own, or root), cgroup v1 where we own our groups (root), or neither. Neither is not
  * a failure: the box then has rlimits alone, and ${why} says so and what would change it.
  *
- * Order of calls: make; clone pid 1 with box_cgroup_clone_fd() as CLONE_INTO_CGROUP when it is not
- * -1; attach before pid 1 is told to go on; read whenever; kill; remove when pid 1 has been reaped.
- * pid 1 should unshare(CLONE_NEWCGROUP) itself after attach instead of being cloned with that flag:
- * the kernel roots a cgroup namespace made by clone in the *parent's* group, and /proc/self/cgroup
- * inside would then name ours. */
+ * Order of calls: make; enter; clone pid 1 with box_cgroup_clone_fd() as CLONE_INTO_CGROUP when it
+ * is not -1; leave; read whenever; kill; remove when pid 1 has been reaped. That way pid 1 is born
+ * in its groups, which costs nothing; moving a living process costs the kernel an RCU grace period,
+ * 5 to 20 ms. pid 1 should unshare(CLONE_NEWCGROUP) itself instead of being cloned with that flag:
+ * the kernel roots a cgroup namespace made by clone in the *parent's* v2 group, and
+ * /proc/self/cgroup inside would then lead through ours. */
 #ifndef BOX_CGROUP_H
 #define BOX_CGROUP_H
 
 #include "box/limits.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -32,7 +34,9 @@ enum box_cgroup_ctl { BOX_CTL_MEMORY, BOX_CTL_PIDS, BOX_CTL_CPU, BOX_CTL_N };
 struct box_cgroup {
         enum box_cgroup_kind kind;
         int fd[BOX_CTL_N]; /* v2: the one group is fd[0]; v1: one per controller; unused: -1 */
-        char dir[BOX_CTL_N][BOX_CGROUP_PATH_MAX]; /* same index; "" when unused */
+        char dir[BOX_CTL_N][BOX_CGROUP_PATH_MAX];  /* same index; "" when unused */
+        char home[BOX_CTL_N][BOX_CGROUP_PATH_MAX]; /* v1: our own group, to go back to */
+        bool is_entered;
         unsigned has; /* bit per box_cgroup_ctl: this limit was asked for and the kernel holds it */
         char why[256]; /* one sentence: what holds which limit, or why nothing can */
 };
@@ -62,8 +66,16 @@ int box_cgroup_make(struct box_cgroup *, const char *box_id, const struct box_li
  * -1. */
 int box_cgroup_clone_fd(const struct box_cgroup *);
 
+/* box_cgroup_enter(cg, err) and box_cgroup_leave(cg, err):
+ * v1: step into the group and back out, so that what is cloned in between is born there. Moves the
+ * calling thread only. v2 and NONE: nothing to do, 0. A leave that fails ends in -1 with the caller
+ * still limited as the box is: give the box up. */
+int box_cgroup_enter(struct box_cgroup *, struct err *);
+int box_cgroup_leave(struct box_cgroup *, struct err *);
+
 /* box_cgroup_attach(cg, pid, err):
- * Put ${pid}, which must not have forked yet, into its v1 groups. v2 and NONE: nothing to do, 0. */
+ * The slow way for a living process that has not forked yet: v1: write ${pid} into each group. Does
+ * nothing, 0, when enter was used, and for v2 and NONE. */
 int box_cgroup_attach(const struct box_cgroup *, pid_t, struct err *);
 
 /* box_cgroup_kill(cg):

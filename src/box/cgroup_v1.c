@@ -79,6 +79,7 @@ int cgroup_v1_make(struct box_cgroup *cg, const struct cgroup_map *map, const ch
                         continue;
                 }
                 cg->kind = BOX_CGROUP_V1;
+                memcpy(cg->home[c], map->v1[c], sizeof(cg->home[c]));
                 if (!(asked & CGROUP_BIT(c)))
                         continue;
                 if (limit_set(c, cg->fd[c], limits, err) < 0)
