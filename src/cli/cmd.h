@@ -7,13 +7,17 @@ struct cmd {
         const char *name;
         const char *args;    /* "[flags] -- CMD..." */
         const char *summary; /* one line for `ostiary help` */
-        const char *help;    /* the whole page of `ostiary help NAME`, with an example */
+        const char *help; /* the words of `ostiary help NAME`, with an example; the flags are added
+                             from the command's own table */
         int (*run)(int argc, char **argv); /* argv[0] is the subcommand; returns the exit code */
 };
 
 extern const struct cmd cmd_run, cmd_shell, cmd_create, cmd_exec, cmd_attach, cmd_cp, cmd_ps,
         cmd_logs, cmd_stop, cmd_rm, cmd_gc, cmd_explain, cmd_doctor, cmd_probe, cmd_profile,
-        cmd_version, cmd_help, cmd_completion;
+        cmd_version, cmd_help;
+
+/* What `probe` runs inside its box; not listed. */
+extern const struct cmd cmd_probe_inside;
 
 extern const struct cmd *const cmd_table[]; /* NULL-terminated, in the order of help */
 

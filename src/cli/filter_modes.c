@@ -1,0 +1,116 @@
+/* filter_modes.c - which terminal modes a box may switch, and how each is put back at its end.
+ *
+ * Called by filter_csi.c for every mode that a box sets, and by term.c at the end, also from a
+ * signal handler: filter_reset only copies bytes. */
+#include "cli/filter.h"
+
+#include <string.h>
+
+/* Private modes a box may change. Not here, hence refused: 2 (leaves ANSI altogether, after which
+ * nobody knows what a sequence is), 3 and 40 (window size), 1001 (freezes until answered), 1042 and
+ * 1043 (window urgency and raising), keyboard translations. The order is the order of undoing: the
+ * alternate screen is left last. */
+static const struct {
+        unsigned number;
+        bool is_usual_on;
+} modes[] = {
+        {2026, false}, {1000, false}, {1002, false}, {1003, false}, {1004, false}, {1005, false},
+        {1006, false}, {1007, false}, {1015, false}, {1016, false}, {9, false},    {2004, false},
+        {2027, false}, {2031, false}, {2048, false}, {1, false},    {5, false},    {6, false},
+        {7, true},     {12, false},   {45, false},   {66, false},   {69, false},   {80, false},
+        {1070, true},  {8452, false}, {1034, false}, {1035, true},  {1036, true},  {1039, false},
+        {8, true},     {25, true},    {1048, false}, {47, false},   {1047, false}, {1049, false},
+};
+
+enum { MODES_N = sizeof modes / sizeof *modes };
+_Static_assert(MODES_N <= 64, "filter_modes.on has one bit for each");
+
+/* 8 (key repeat), 12 (blink), 80, 1070 and the meta-key modes differ between terminals and harm
+ * nobody; they are passed on and left alone. 1048 only saves the cursor. */
+static bool is_left_alone(unsigned number)
+{
+        switch (number) {
+        case 8:
+        case 12:
+        case 80:
+        case 1034:
+        case 1035:
+        case 1036:
+        case 1039:
+        case 1048:
+        case 1070:
+        case 8452:
+                return true;
+        default:
+                return false;
+        }
+}
+
+bool filter_mode(struct filter_modes *m, unsigned number, bool is_on)
+{
+        for (size_t i = 0; i < MODES_N; i++) {
+                if (modes[i].number != number)
+                        continue;
+                if (is_on != modes[i].is_usual_on && !is_left_alone(number))
+                        m->on |= (uint64_t)1 << i;
+                else
+                        m->on &= ~((uint64_t)1 << i);
+                return true;
+        }
+        return false;
+}
+
+struct out {
+        char *p;
+        size_t n, cap;
+};
+
+static void put(struct out *o, const char *s)
+{
+        size_t n = strlen(s);
+        if (o->n + n > o->cap)
+                return;
+        memcpy(o->p + o->n, s, n);
+        o->n += n;
+}
+
+static void put_mode(struct out *o, unsigned number, bool is_on)
+{
+        char digits[12], *d = digits + sizeof digits;
+        *--d = 0;
+        *--d = is_on ? 'h' : 'l';
+        do
+                *--d = (char)('0' + number % 10);
+        while ((number /= 10));
+        put(o, "\033[?");
+        put(o, d);
+}
+
+size_t filter_reset(const struct filter_modes *m, char *out, size_t cap)
+{
+        struct out o = {.p = out, .cap = cap};
+        if (!m->is_dirty)
+                return 0;
+        /* Each screen has a keyboard stack of its own: pop here, and again below. */
+        if (m->has_keyboard)
+                put(&o, "\033[<9u\033[=0u\033[>4m");
+        for (size_t i = 0; i < MODES_N; i++)
+                if (m->on & (uint64_t)1 << i)
+                        put_mode(&o, modes[i].number, modes[i].is_usual_on);
+        if (m->has_keyboard)
+                put(&o, "\033[<9u\033[=0u");
+        if (m->has_region)
+                put(&o, "\0337\033[r\0338"); /* margins; setting them would move the cursor */
+        if (m->has_charset)
+                put(&o, "\033(B\017");
+        if (m->has_keypad)
+                put(&o, "\033>");
+        if (m->has_style)
+                put(&o, "\033[0 q");
+        if (m->has_colour)
+                put(&o, "\033]104\033\\\033]110\033\\\033]111\033\\\033]112\033\\");
+        if (m->has_title)
+                put(&o, "\033[23;0t");
+        put(&o, "\033]8;;\033\\\033[0m\033[?25h");
+        return o.n;
+}
