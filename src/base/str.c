@@ -131,7 +131,7 @@ static size_t distance(const char *a, const char *b)
         size_t n = strlen(a), m = strlen(b);
         size_t d[34][34];
         if (n > 32 || m > 32)
-                return 99;
+                return SIZE_MAX; /* nobody meant that */
         for (size_t i = 0; i <= n; i++)
                 d[i][0] = i;
         for (size_t j = 0; j <= m; j++)
