@@ -83,6 +83,8 @@ static void case_filter_on(struct outcome *o)
 static void case_groups(struct outcome *o)
 {
         const char *groups = status_field("Groups");
+        const char *as = planted("STARTED_AS");
+        bool started_by_user = as && strcmp(as, "user") == 0;
         long own = (long)getgid();
 
         for (const char *p = groups; p && *p;) {
@@ -91,11 +93,14 @@ static void case_groups(struct outcome *o)
                 if (end == p)
                         break;
                 /* one-id map: a group that is not mapped shows as 65534 and still counts */
-                if (g != own)
+                if (g != own && started_by_user)
+                        out_na(o, "an unprivileged process cannot drop the user's groups");
+                else if (g != own)
                         out_escaped(o, "supplementary group %ld was kept", g);
                 p = end;
         }
-        out_blocked_why(o, "EMPTY", "no supplementary group of the user's");
+        if (o->kind == OUT_NONE)
+                out_blocked_why(o, "EMPTY", "no supplementary group of the user's");
 }
 
 static void case_kernel_uid(struct outcome *o)

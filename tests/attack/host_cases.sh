@@ -1,0 +1,163 @@
+# host_cases.sh - cases that are judged from outside: boxes started wrongly, starved, killed.
+#
+# Sourced by judge.sh after the cases that run inside; uses its ok, not_ok and skip.
+
+# wait_for SECONDS COMMAND...: until the command succeeds.
+wait_for() {
+	local tenths=$(($1 * 20))
+	shift
+	while [ $tenths -gt 0 ]; do
+		"$@" && return 0
+		sleep 0.05
+		tenths=$((tenths - 1))
+	done
+	return 1
+}
+
+# held MARK: the host's pid of `inside hold N MARK`, which runs in a box.
+held() {
+	pgrep -f "^\./inside hold [0-9]+ $1\$" | head -n 1
+}
+is_held() { [ -n "$(held "$1")" ]; }
+is_gone() { [ -z "$(held "$1")" ]; }
+is_ours() { [ "$(readlink "/proc/$1/exe" 2>/dev/null)" = "$work/bin/ostiary" ] || [[ $(cat "/proc/$1/comm" 2>/dev/null) == ostiary* ]]; }
+parent_of() { awk '/^PPid:/ { print $2 }' "/proc/$1/status" 2>/dev/null; }
+
+# start_held MARK: a box that stands still; its pids in $box_cli $box_command $box_init $box_supervisor.
+start_held() {
+	box ostiary '' -- ./inside hold 20 "$1" </dev/null >/dev/null 2>&1 &
+	box_cli=$!
+	wait_for 5 is_held "$1" || return 1
+	box_command=$(held "$1")
+	box_init=$(parent_of "$box_command")
+	box_supervisor=$(parent_of "$box_init")
+	# Nothing is killed that is not ours.
+	is_ours "$box_init" && is_ours "$box_supervisor"
+}
+
+# --- 42: without its supervisor a box ends --------------------------------------------------------
+
+mark="mark42-$$"
+if ! start_held "$mark"; then
+	not_ok 42 "${name[42]}" "the box did not start, or is not the child of a supervisor"
+else
+	kill -KILL "$box_supervisor"
+	if wait_for 2 is_gone "$mark"; then
+		ok 42 "${name[42]}"
+	else
+		not_ok 42 "${name[42]}" "the box lived on without its supervisor"
+		kill -KILL "$box_command"
+	fi
+	wait "$box_cli" 2>/dev/null
+fi
+
+# --- B9: whatever is killed, nothing is left in the user's tree --------------------------------------
+
+tree_state() { find "$work/ws" "$work/tree" -printf '%p %y %s %m %T@\n' | sort; }
+tree_state >"$res/tree.before"
+left=''
+for victim in init supervisor all; do
+	mark="markB9-$victim-$$"
+	if ! start_held "$mark"; then
+		left="the box did not start, or is not the child of a supervisor"
+		break
+	fi
+	case $victim in
+	init) kill -KILL "$box_init" ;;
+	supervisor) kill -KILL "$box_supervisor" ;;
+	all) kill -KILL "$box_supervisor" "$box_init" "$box_cli" 2>/dev/null ;;
+	esac
+	wait "$box_cli" 2>/dev/null
+	wait_for 2 is_gone "$mark" || left="a box lived on after its $victim was killed"
+	tree_state >"$res/tree.after"
+	cmp -s "$res/tree.before" "$res/tree.after" || left="the tree changed after its $victim was killed: $(diff "$res/tree.before" "$res/tree.after" | head -n 2 | tr '\n' ' ')"
+	grep -q " $work/" /proc/self/mountinfo && left="a mount was left after its $victim was killed"
+	[ -z "$left" ] || break
+done
+if [ -z "$left" ]; then
+	ok B9 "${name[B9]}"
+else
+	not_ok B9 "${name[B9]}" "$left"
+fi
+
+# --- B10: no namespaces, no walls, so no command ------------------------------------------------------
+
+no_namespaces=(unshare --user --map-current-user --keep-caps sh -c
+	'echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"' sh)
+if ! "${no_namespaces[@]}" true 2>/dev/null; then
+	skip B10 "${name[B10]}" "this machine cannot switch user namespaces off for a test"
+else
+	out=$(cd "$work/ws" && "${user_env[@]}" timeout 20 "${no_namespaces[@]}" "$work/bin/ostiary" run -q --rm \
+		--workspace "$work/ws" -- /bin/sh -c 'echo it-ran' 2>&1 </dev/null)
+	status=$?
+	if [[ $out == *it-ran* ]]; then
+		not_ok B10 "${name[B10]}" "the command ran without walls"
+	elif [ "$status" = 0 ] || [ "$status" = 124 ]; then
+		not_ok B10 "${name[B10]}" "the exit code was $status"
+	else
+		ok B10 "${name[B10]}"
+	fi
+fi
+
+# --- B10e: the installed program knows no switch ------------------------------------------------------
+
+run_plain ostiary "$(IFS=, && echo "${layers[*]}")" "$res/switch.plain"
+if grep -aq OSTIARY_WEAKEN "$work/bin/ostiary"; then
+	not_ok B10e "${name[B10e]}" "the installed program reads OSTIARY_WEAKEN"
+elif ! grep -q '^case ' "$res/switch.plain"; then
+	not_ok B10e "${name[B10e]}" "the box did not start"
+elif grep -q '^case [^ ]* escaped' "$res/switch.plain"; then
+	not_ok B10e "${name[B10e]}" "$(grep -m 1 '^case [^ ]* escaped' "$res/switch.plain")"
+else
+	ok B10e "${name[B10e]}"
+fi
+
+# --- B11: no helper is looked for along PATH ----------------------------------------------------------
+
+mkdir -p "$work/ws/evil"
+for helper in newuidmap newgidmap mount umount fusermount ip nft sh bash git systemd-run systemctl \
+	busctl id getent cp rm tar env ldd; do
+	printf '#!/bin/sh\necho %s >>%s/evil-ran\n' "$helper" "$work/host" >"$work/ws/evil/$helper"
+	chmod 755 "$work/ws/evil/$helper"
+done
+(
+	cd "$work/ws" || exit 125
+	"${user_env[@]}" PATH="$work/ws/evil:.:$PATH" "$work/bin/ostiary" run -q --rm \
+		--workspace "$work/ws" -- ./inside 8n
+) </dev/null >"$res/path.plain" 2>&1
+rm -rf "$work/ws/evil"
+if ! grep -q '^case 8n ' "$res/path.plain"; then
+	not_ok B11 "${name[B11]}" "the box did not start"
+elif [ -e "$work/host/evil-ran" ]; then
+	not_ok B11 "${name[B11]}" "ran from the search path: $(sort -u "$work/host/evil-ran" | tr '\n' ' ')"
+else
+	ok B11 "${name[B11]}"
+fi
+
+# --- 22w: the workspace turns into a link to the home between check and use ----------------------------
+
+mkdir -p "$work/swap/real" "$work/swap/w"
+ln -s "$work/home" "$work/swap/link"
+(
+	while [ -e "$work/swap/go" ] || [ ! -e "$work/swap/stop" ]; do
+		mv -T "$work/swap/w" "$work/swap/real.away" && mv -T "$work/swap/link" "$work/swap/w"
+		mv -T "$work/swap/w" "$work/swap/link" && mv -T "$work/swap/real.away" "$work/swap/w"
+	done 2>/dev/null
+) &
+swapper=$!
+seen='' started=0
+for _ in $(seq 25); do
+	out=$(cd / && "${user_env[@]}" timeout 20 "$work/bin/ostiary" run -q --rm --workspace "$work/swap/w" \
+		-- /bin/sh -c 'echo started; cat .ssh/id_attack' 2>/dev/null </dev/null)
+	[[ $out == *started* ]] && started=$((started + 1))
+	[[ $out == *"$canary"* ]] && seen=1
+done
+touch "$work/swap/stop"
+wait "$swapper" 2>/dev/null
+if [ -n "$seen" ]; then
+	not_ok 22w "${name[22w]}" "the home was shown as a workspace"
+elif [ "$started" = 0 ]; then
+	skip 22w "${name[22w]}" "the race was never met: no box of 25 started"
+else
+	ok 22w "${name[22w]}"
+fi
