@@ -127,7 +127,7 @@ int box_cgroup_make(struct box_cgroup *cg, const char *box_id, const struct box_
                 return err_set(err, E_INPUT, "\"%.80s\" cannot be the name of a box's cgroup",
                                box_id);
         cgroup_find(&map);
-        if (map.on_v1 & (CGROUP_BIT(BOX_CTL_MEMORY) | CGROUP_BIT(BOX_CTL_PIDS)))
+        if (map.on_v1 & CGROUP_CORE)
                 made = cgroup_v1_make(cg, &map, box_id, limits, why, err);
         else if (map.v2[0])
                 made = cgroup_v2_make(cg, &map, box_id, limits, why, err);

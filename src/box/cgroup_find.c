@@ -9,7 +9,13 @@
 #include "box/cgroup_int.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define USUAL "/sys/fs/cgroup"
 
 const char *const cgroup_ctl_name[BOX_CTL_N] = {"memory", "pids", "cpu"};
 
@@ -49,11 +55,19 @@ static int place_set(char out[BOX_CGROUP_PATH_MAX], size_t *top, const char *poi
         return 0;
 }
 
-/* Our path in each hierarchy, as pointers into ${text}: "4:memory:/a/b" and "0::/c" lines. */
-static void own_paths(char *text, const char *v1[BOX_CTL_N], const char **v2)
+/* Our path in each hierarchy, as pointers into the text of /proc/self/cgroup. */
+struct own {
+        const char *v1[BOX_CTL_N];
+        const char *v2;
+};
+
+/* "4:memory:/a/b" and "0::/c" lines. */
+static void own_read(struct cgroup_map *map, struct own *own, char *text)
 {
         char *rest = NULL;
 
+        memset(map, 0, sizeof(*map));
+        memset(own, 0, sizeof(*own));
         for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
                 char *list = strchr(line, ':');
                 char *path = list ? strchr(list + 1, ':') : NULL;
@@ -62,16 +76,18 @@ static void own_paths(char *text, const char *v1[BOX_CTL_N], const char **v2)
                 *list++ = '\0';
                 *path++ = '\0';
                 if (strcmp(line, "0") == 0 && *list == '\0')
-                        *v2 = path;
-                for (int c = 0; c < BOX_CTL_N; c++)
-                        if (list_has(list, cgroup_ctl_name[c]))
-                                v1[c] = path;
+                        own->v2 = path;
+                for (int c = 0; c < BOX_CTL_N; c++) {
+                        if (!list_has(list, cgroup_ctl_name[c]))
+                                continue;
+                        own->v1[c] = path;
+                        map->on_v1 |= CGROUP_BIT(c);
+                }
         }
 }
 
 /* One mountinfo line: id parent dev ROOT POINT options [optional...] - TYPE source SUPER_OPTIONS */
-static void mount_line(struct cgroup_map *map, char *line, const char *const v1[BOX_CTL_N],
-                       const char *v2)
+static void mount_line(struct cgroup_map *map, const struct own *own, char *line)
 {
         char *tail = strstr(line, " - cgroup");
         char *rest = NULL, *word[5], *type, *super;
@@ -87,38 +103,63 @@ static void mount_line(struct cgroup_map *map, char *line, const char *const v1[
         if (!word[4] || !type || !super)
                 return;
         if (strcmp(type, "cgroup2") == 0 && !map->v2[0]) {
-                place_set(map->v2, &map->v2_top, word[4], word[3], v2);
+                place_set(map->v2, &map->v2_top, word[4], word[3], own->v2);
                 return;
         }
         for (int c = 0; c < BOX_CTL_N; c++)
                 if (strcmp(type, "cgroup") == 0 && !map->v1[c][0] &&
                     list_has(super, cgroup_ctl_name[c]))
-                        place_set(map->v1[c], &map->v1_top[c], word[4], word[3], v1[c]);
+                        place_set(map->v1[c], &map->v1_top[c], word[4], word[3], own->v1[c]);
 }
 
-void cgroup_find_text(struct cgroup_map *map, char *own, char *mounts)
+static void mounts_read(struct cgroup_map *map, const struct own *own, char *mounts)
 {
-        const char *v1[BOX_CTL_N] = {NULL}, *v2 = NULL;
         char *rest = NULL;
 
-        memset(map, 0, sizeof(*map));
-        own_paths(own, v1, &v2);
-        for (int c = 0; c < BOX_CTL_N; c++)
-                if (v1[c])
-                        map->on_v1 |= CGROUP_BIT(c);
         for (char *line = strtok_r(mounts, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-                mount_line(map, line, v1, v2);
+                mount_line(map, own, line);
+}
+
+void cgroup_find_text(struct cgroup_map *map, char *own_text, char *mounts)
+{
+        struct own own;
+
+        own_read(map, &own, own_text);
+        mounts_read(map, &own, mounts);
+}
+
+/* The layout of nearly every machine today, known without reading all mounts: the whole of v2 (its
+ * root is inode 1) at the usual place, seen from the first cgroup namespace, whose inode is fixed.
+ */
+static bool is_usual_v2(void)
+{
+        struct statfs fs;
+        struct stat root, ns;
+
+        return statfs(USUAL, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC &&
+               stat(USUAL, &root) == 0 && root.st_ino == 1 &&
+               stat("/proc/self/ns/cgroup", &ns) == 0 && ns.st_ino == 0xEFFFFFFBu;
 }
 
 void cgroup_find(struct cgroup_map *map)
 {
-        _cleanup_free_ char *own = fdio_read_file(AT_FDCWD, "/proc/self/cgroup", 65536, NULL);
-        _cleanup_free_ char *mounts =
-                fdio_read_file(AT_FDCWD, "/proc/self/mountinfo", 4u << 20, NULL);
+        _cleanup_free_ char *text = fdio_read_file(AT_FDCWD, "/proc/self/cgroup", 65536, NULL);
+        _cleanup_free_ char *mounts = NULL;
+        struct own own;
 
         memset(map, 0, sizeof(*map));
-        if (own && mounts)
-                cgroup_find_text(map, own, mounts);
+        if (!text)
+                return;
+        own_read(map, &own, text);
+        if ((map->on_v1 & CGROUP_CORE) && geteuid() != 0)
+                return; /* v1 is root's, so where it lies is of no use to us */
+        if (!map->on_v1 && is_usual_v2()) {
+                place_set(map->v2, &map->v2_top, USUAL, "/", own.v2);
+                return;
+        }
+        mounts = fdio_read_file(AT_FDCWD, "/proc/self/mountinfo", 4u << 20, NULL);
+        if (mounts)
+                mounts_read(map, &own, mounts);
 }
 
 unsigned cgroup_asked(const struct box_limits *limits)

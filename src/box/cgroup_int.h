@@ -13,6 +13,8 @@
 #define CGROUP_LEAF   "ostiary-leaf" /* where a supervisor goes that stood in its own way */
 #define CGROUP_BIT(c) (1u << (c))
 #define CGROUP_ALL    (CGROUP_BIT(BOX_CTL_N) - 1)
+#define CGROUP_CORE                                                                                \
+        (CGROUP_BIT(BOX_CTL_MEMORY) | CGROUP_BIT(BOX_CTL_PIDS)) /* who owns these rules */
 
 extern const char *const cgroup_ctl_name[BOX_CTL_N];
 
@@ -26,7 +28,7 @@ struct cgroup_map {
 };
 
 /* cgroup_find(map): read /proc/self/cgroup and mountinfo, each controller for itself. Never fails:
- * what cannot be read is not there. */
+ * what cannot be read is not there. Leaves places on v1 out for everybody but root. */
 void cgroup_find(struct cgroup_map *);
 
 /* cgroup_find_text(map, own, mounts): the same from the text of those two files, which it chews up.
@@ -61,8 +63,8 @@ int cgroup_value(int dir_fd, const char *file, const char *key, uint64_t *);
 /* cgroup_scope_exists(): is there a systemd manager that we could ask? */
 bool cgroup_scope_exists(void);
 
-/* cgroup_scope_enter(id, why): have it put this process into a delegated scope of its own. 0 once
- * we are there, -1 with the reason as a clause. */
-int cgroup_scope_enter(const char *id, char why[256]);
+/* cgroup_scope_enter(id, bits, why): have it put this process into a scope of its own with the
+ * controllers in ${bits}. 0 once we are there, -1 with the reason as a clause. */
+int cgroup_scope_enter(const char *id, unsigned bits, char why[256]);
 
 #endif

@@ -50,9 +50,9 @@ static const char *cure(const struct answer *a)
                        "pids\" into /etc/systemd/system/user@.service.d/delegate.conf, run "
                        "systemctl daemon-reload, and log in again.";
         if (map.on_v1)
-                return " On cgroup v1 only root can make groups: boot with cgroup v2 "
-                       "(systemd.unified_cgroup_hierarchy=1 on the kernel command line), or run "
-                       "ostiary as root. Until then rlimits hold per process.";
+                return " Boot with cgroup v2 (systemd.unified_cgroup_hierarchy=1 on the kernel "
+                       "command line), or run ostiary as root. Until then rlimits hold per "
+                       "process.";
         if (!map.v2[0])
                 return " Mount it: mount -t cgroup2 none /sys/fs/cgroup. Until then rlimits hold "
                        "per process.";

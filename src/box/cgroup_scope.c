@@ -88,11 +88,12 @@ static void put_property(struct buf *b, const char *name, const char *type)
 }
 
 /* StartTransientUnit(name, "fail", properties, no auxiliary units), signature ssa(sv)a(sa(sv)). The
- * body starts at a multiple of 8, so it can be aligned on its own. */
-static void call_build(struct buf *msg, const char *unit)
+ * body starts at a multiple of 8, so it can be aligned on its own. Asks for the controllers we need
+ * and no more: each further one makes systemd rearrange every group of the machine. */
+static void call_build(struct buf *msg, const char *unit, unsigned bits)
 {
         _cleanup_buf_ struct buf body = {.max = 4096};
-        size_t at, start;
+        size_t at, start, list;
 
         put_str(&body, unit);
         put_str(&body, "fail");
@@ -105,8 +106,13 @@ static void call_build(struct buf *msg, const char *unit)
         put_property(&body, "PIDs", "au");
         put_u32(&body, 4);
         put_u32(&body, (uint32_t)getpid());
-        put_property(&body, "Delegate", "b");
-        put_u32(&body, 1);
+        put_property(&body, "DelegateControllers", "as");
+        put_u32(&body, 0);
+        list = body.len;
+        for (int c = 0; c < BOX_CTL_N; c++)
+                if (bits & CGROUP_BIT(c))
+                        put_str(&body, cgroup_ctl_name[c]);
+        patch_u32(&body, list - 4, (uint32_t)(body.len - list));
         put_property(&body, "CollectMode", "s");
         put_str(&body, "inactive-or-failed");
         patch_u32(&body, at, (uint32_t)(body.len - start));
@@ -243,7 +249,7 @@ static int wait_moved(const char *unit, char why[256])
         return -1;
 }
 
-int cgroup_scope_enter(const char *id, char why[256])
+int cgroup_scope_enter(const char *id, unsigned bits, char why[256])
 {
         _cleanup_buf_ struct buf msg = {.max = 8192};
         _cleanup_close_ int fd = manager_connect(why);
@@ -252,7 +258,7 @@ int cgroup_scope_enter(const char *id, char why[256])
         if (fd < 0)
                 return -1;
         snprintf(unit, sizeof(unit), CGROUP_PREFIX "%s.scope", id);
-        call_build(&msg, unit);
+        call_build(&msg, unit, bits);
         if (msg.is_broken || manager_greet(fd) < 0 || fdio_write_all(fd, msg.data, msg.len) < 0) {
                 snprintf(why, 256, "the systemd manager closed the door on us");
                 return -1;

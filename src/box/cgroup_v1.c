@@ -69,13 +69,16 @@ int cgroup_v1_make(struct box_cgroup *cg, const struct cgroup_map *map, const ch
         for (int c = 0; c < BOX_CTL_N; c++) {
                 if (!(asked & CGROUP_BIT(c)) && (asked || c != BOX_CTL_PIDS))
                         continue;
+                if (geteuid() != 0) {
+                        snprintf(why, 256, "on cgroup v1 only root can make groups");
+                        continue;
+                }
                 if (!map->v1[c][0]) {
                         snprintf(why, 256, "the %s controller is not mounted", cgroup_ctl_name[c]);
                         continue;
                 }
                 if (access(map->v1[c], W_OK | X_OK) < 0 || cgroup_open(cg, c, map->v1[c], id) < 0) {
-                        snprintf(why, 256, "uid %u may make no group in %.120s",
-                                 (unsigned)geteuid(), map->v1[c]);
+                        snprintf(why, 256, "no group can be made in %.120s", map->v1[c]);
                         continue;
                 }
                 cg->kind = BOX_CGROUP_V1;

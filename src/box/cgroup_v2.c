@@ -206,7 +206,7 @@ int cgroup_v2_make(struct box_cgroup *cg, struct cgroup_map *map, const char *id
 
         got = pick(map, is_managed, asked, dir, why);
         if (!got && is_managed && asked) {
-                if (cgroup_scope_enter(id, why) == 0)
+                if (cgroup_scope_enter(id, asked, why) == 0)
                         cgroup_find(map);
                 got = pick(map, false, asked, dir, why);
         }
