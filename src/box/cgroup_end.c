@@ -87,7 +87,7 @@ void box_cgroup_remove(struct box_cgroup *cg)
         long waited = 0, nap = 1;
 
         for (int i = 0; i < BOX_CTL_N; i++) {
-                if (cg->fd[i] < 0)
+                if (!cg->dir[i][0]) /* also true for a struct that is all zero */
                         continue;
                 while (rmdir(cg->dir[i]) < 0 && errno == EBUSY && waited < 200) {
                         nap_ms(nap);

@@ -79,7 +79,7 @@ int box_start(const struct box_plan *plan, const struct box_first *first, struct
         int ctl[2] = {-1, -1}, go[2] = {-1, -1};
         if (box_cgroup_make(&box->cgroup, plan->id, &plan->limits, err) < 0)
                 goto err0;
-        bool must_wait = plan->is_by_root || box->cgroup.kind == BOX_CGROUP_V1;
+        bool must_wait = plan->is_by_root;
         if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ctl) < 0 ||
             (must_wait && pipe2(go, O_CLOEXEC) < 0)) {
                 err_sys(err, "make the control socket");
@@ -92,9 +92,13 @@ int box_start(const struct box_plan *plan, const struct box_first *first, struct
                                .exit_signal = SIGCHLD,
                                .pidfd = (uintptr_t)&box->pidfd,
                                .cgroup = group_fd >= 0 ? (uint64_t)group_fd : 0};
+        /* Born in its groups: to move it there afterwards costs the kernel a grace period. */
+        if (!box_weak(WEAK_CGROUP) && box_cgroup_enter(&box->cgroup, err) < 0)
+                goto err1;
         box->pid = (pid_t)syscall(SYS_clone3, &a, sizeof a);
         if (box->pid < 0) {
                 explain_clone(err);
+                box_cgroup_leave(&box->cgroup, NULL);
                 goto err1;
         }
         if (box->pid == 0) {
@@ -111,9 +115,9 @@ int box_start(const struct box_plan *plan, const struct box_first *first, struct
 
         close_fd(&ctl[1]);
         close_fd(&go[0]);
-        if (plan->is_by_root && map_child(box->pid, plan, err) < 0)
+        if (box_cgroup_leave(&box->cgroup, err) < 0)
                 goto err2;
-        if (!box_weak(WEAK_CGROUP) && box_cgroup_attach(&box->cgroup, box->pid, err) < 0)
+        if (plan->is_by_root && map_child(box->pid, plan, err) < 0)
                 goto err2;
         if (must_wait && fdio_write_all(go[1], "g", 1) < 0) {
                 err_sys(err, "let the box go");
