@@ -1,0 +1,33 @@
+/* plan.h - deciding what a box will be. Split by question: plan.c (the order of decisions),
+ * plan_workspace.c (which directory, and which never), plan_env.c (variables), plan_limits.c. */
+#ifndef SESSION_PLAN_H
+#define SESSION_PLAN_H
+
+#include "session/start.h"
+
+struct err;
+struct profile;
+struct toolchain_set;
+
+/* session_plan_seed(plan, opts, store, dir_fd, err): fill the fresh home of a box. */
+int session_plan_seed(const struct session_plan *, const struct session_opts *,
+                      const struct store *, int dir_fd, struct err *);
+
+/* plan_workspace(opts, store, home, plan, err): resolve and judge the workspace; NULL in the plan
+ * for "none". */
+int plan_workspace(const struct session_opts *, const struct store *, const char *home,
+                   struct session_plan *, struct err *);
+
+/* plan_env(opts, profile, tools, home, plan): the box's environment. */
+void plan_env(const struct session_opts *, const struct profile *, const struct toolchain_set *,
+              struct session_plan *);
+
+/* plan_limits(profile, opts, plan, err): defaults, then the profile's, then the flags'. */
+int plan_limits(const struct profile *, const struct session_opts *, struct session_plan *,
+                struct err *);
+
+/* plan_home(): the caller's home directory, from HOME or else /etc/passwd. The caller frees; NULL
+ * and a story if there is none. */
+char *plan_home(struct err *);
+
+#endif

@@ -1,0 +1,87 @@
+/* plan_env.c - the box's environment: a named list from the caller's, what the profile and the user
+ * say, and a few variables of our own. No key of the caller's can be in it by accident. */
+#include "session/plan.h"
+
+#include "base/str.h"
+#include "box/weak.h"
+#include "policy/env_list.h"
+#include "policy/profile.h"
+#include "session/toolchain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
+
+static void set_pair(struct strs *env, const char *pair)
+{
+        const char *eq = strchr(pair, '=');
+        if (!eq)
+                return;
+        char *name = str_fmt("%.*s", (int)(eq - pair), pair);
+        strs_set_env(env, name, eq + 1);
+        free(name);
+}
+
+static void take_listed(struct session_plan *plan)
+{
+        size_t hidden = 0;
+        for (char **e = environ; e && *e; e++) {
+                const char *eq = strchr(*e, '=');
+                if (!eq)
+                        continue;
+                char *name = str_fmt("%.*s", (int)(eq - *e), *e);
+                if (box_weak(WEAK_ENV) || env_list_allows(name))
+                        strs_set_env(&plan->box.env, name, eq + 1);
+                else
+                        hidden++;
+                free(name);
+        }
+        if (hidden) {
+                char *what = str_fmt("%zu environment variables", hidden);
+                session_plan_note(plan, true, what,
+                                  "only a named list is passed on; add one with --env NAME");
+                free(what);
+        }
+}
+
+void plan_env(const struct session_opts *opts, const struct profile *profile,
+              const struct toolchain_set *tools, struct session_plan *plan)
+{
+        struct strs *env = &plan->box.env;
+        take_listed(plan);
+        for (size_t i = 0; i < tools->env.n; i++)
+                set_pair(env, tools->env.v[i]);
+        for (size_t i = 0; i < profile->pass.n; i++) {
+                const char *v = getenv(profile->pass.v[i]);
+                if (v)
+                        strs_set_env(env, profile->pass.v[i], v);
+        }
+        for (size_t i = 0; i < profile->env.n; i++) {
+                char *filled = profile_fill(profile->env.v[i], plan->box.home, plan->workspace);
+                set_pair(env, filled);
+                free(filled);
+        }
+
+        char *path = toolchain_path_env(tools);
+        strs_set_env(env, "PATH", path);
+        free(path);
+        strs_set_env(env, "HOME", plan->box.home);
+        strs_set_env(env, "USER", plan->box.user);
+        strs_set_env(env, "LOGNAME", plan->box.user);
+        strs_set_env(env, "SHELL", plan->box.shell);
+        strs_set_env(env, "TMPDIR", "/tmp");
+        strs_set_env(env, "OSTIARY_BOX", plan->box.id);
+        if (!strs_get_env(env, "LANG") && !strs_get_env(env, "LC_ALL"))
+                strs_set_env(env, "LANG", "C.UTF-8");
+        if (opts->is_tty && !strs_get_env(env, "TERM"))
+                strs_set_env(env, "TERM", "xterm-256color");
+
+        for (size_t i = 0; i < opts->env.n; i++) {
+                const char *v = strchr(opts->env.v[i], '=') ? NULL : getenv(opts->env.v[i]);
+                if (strchr(opts->env.v[i], '='))
+                        set_pair(env, opts->env.v[i]);
+                else if (v)
+                        strs_set_env(env, opts->env.v[i], v);
+        }
+}

@@ -1,0 +1,139 @@
+/* start.c - from options to a living box, and how to reach one that lives. See start.h. */
+#include "session/start.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "policy/profile.h"
+#include "session/layers.h"
+#include "session/plan.h"
+#include "session/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+/* fork_supervisor(args, err): the child never comes back. */
+static int fork_supervisor(const struct supervisor_args *a, struct err *err)
+{
+        fflush(NULL);
+        pid_t pid = fork();
+        if (pid < 0)
+                return err_sys(err, "start the supervisor");
+        if (pid == 0)
+                supervisor_main(a);
+        return 0;
+}
+
+/* launch(opts, store, plan, id, dir_fd, lock_fd, client_fd, ready_fd, err): layers, seeds, fork. */
+static int launch(struct session_opts *opts, const struct store *store, struct session_plan *plan,
+                  const struct supervisor_args *a, struct err *err)
+{
+        int is_new = layers_make(plan, a->dir_fd, err);
+        if (is_new < 0)
+                return -1;
+        if (is_new && session_plan_seed(plan, opts, store, a->dir_fd, err) < 0)
+                return err_add(err, "prepare the box's home");
+        return fork_supervisor(a, err);
+}
+
+int session_run(struct session_opts *opts, const struct store *store, char **id, int *client_fd,
+                struct err *err)
+{
+        static struct session_plan plan; /* the forked supervisor goes on using it */
+        _cleanup_close_ int dir = -1;
+        _cleanup_close_ int lock = -1;
+        *id = NULL;
+        if (store_new_box(store, opts->name, id, &dir, &lock, err) < 0)
+                return -1;
+        if (session_plan_make(opts, store, *id, &plan, err) < 0)
+                goto fail;
+
+        int pair[2];
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+                err_sys(err, "make a socket");
+                goto fail;
+        }
+        struct supervisor_args a = {.plan = &plan,
+                                    .opts = opts,
+                                    .store = store,
+                                    .id = *id,
+                                    .dir_fd = dir,
+                                    .lock_fd = lock,
+                                    .client_fd = pair[1],
+                                    .ready_fd = -1};
+        int r = launch(opts, store, &plan, &a, err);
+        close(pair[1]);
+        if (r < 0) {
+                close(pair[0]);
+                goto fail;
+        }
+        *client_fd = pair[0];
+        return 0;
+fail:
+        layers_remove_box(store, *id, NULL);
+        free(*id);
+        *id = NULL;
+        return -1;
+}
+
+int session_wake(const struct store *store, const char *id, struct err *err)
+{
+        static struct session_plan plan;
+        static struct session_opts opts;
+        _cleanup_close_ int dir = store_box_dir(store, id, err);
+        if (dir < 0)
+                return -1;
+        _cleanup_close_ int lock = store_box_lock(dir, err);
+        if (lock < 0)
+                return errno == EWOULDBLOCK ? 0 : -1; /* alive already */
+        if (session_opts_load(&opts, dir, err) < 0)
+                return err_add(err, "read how box %s was started", id);
+        opts.is_waiting = true;
+        opts.is_kept = true;
+        strs_free(&opts.argv);
+        if (session_plan_make(&opts, store, id, &plan, err) < 0)
+                return -1;
+
+        int ready[2];
+        if (pipe2(ready, O_CLOEXEC) < 0)
+                return err_sys(err, "make a pipe");
+        struct supervisor_args a = {.plan = &plan,
+                                    .opts = &opts,
+                                    .store = store,
+                                    .id = id,
+                                    .dir_fd = dir,
+                                    .lock_fd = lock,
+                                    .client_fd = -1,
+                                    .ready_fd = ready[1]};
+        int r = launch(&opts, store, &plan, &a, err);
+        close(ready[1]);
+        char c;
+        if (r == 0 && read(ready[0], &c, 1) != 1)
+                r = err_set(err, E_SYSTEM, "box %s did not come up again", id);
+        close(ready[0]);
+        return r;
+}
+
+int session_connect(const struct store *store, const char *id, struct err *err)
+{
+        _cleanup_close_ int dir = store_box_dir(store, id, err);
+        if (dir < 0)
+                return -1;
+        _cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+        struct sockaddr_un a = {.sun_family = AF_UNIX};
+        snprintf(a.sun_path, sizeof a.sun_path, "/proc/self/fd/%d/ctl", dir);
+        if (fd < 0)
+                return err_sys(err, "make a socket");
+        if (connect(fd, (struct sockaddr *)&a, sizeof a) < 0) {
+                if (errno == ENOENT || errno == ECONNREFUSED)
+                        return err_set(err, E_ABSENT, "box %s is not running", id);
+                return err_sys(err, "reach box %s", id);
+        }
+        return take_fd(&fd);
+}

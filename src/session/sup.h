@@ -1,0 +1,132 @@
+/* sup.h - the supervisor's insides: one process per box, shared by supervisor.c (life and death),
+ * sup_exec.c (commands and their bytes), sup_client.c (conversations), sup_watch.c (limits).
+ *
+ * It runs with the user's rights, so it reads only typed frames and passes the box's output on
+ * without looking at it. */
+#ifndef SESSION_SUP_H
+#define SESSION_SUP_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/loop.h"
+#include "box/box.h"
+#include "session/start.h"
+#include "wire/frame.h"
+#include "wire/msg.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sup;
+
+/* A command in the box. Exec id 1 is the box's main command. */
+struct exec {
+        struct sup *sup;
+        struct exec *next;
+        uint32_t id;
+        bool is_tty, is_started, is_exited, is_copy;
+        int in_fd;     /* where its input goes: pipe, or the pty master (then out_fd is a dup) */
+        int out_fd[2]; /* stdout, stderr; a terminal has only the first */
+        struct loop_src *in_src, *out_src[2];
+        struct buf in_buf; /* input that did not fit yet */
+        bool in_eof;
+        uint32_t wait_status;
+        uint64_t cpu_us, peak_kib;
+};
+
+/* One conversation with a CLI. */
+struct client {
+        struct sup *sup;
+        struct client *next;
+        int fd;
+        struct loop_src *src;
+        struct exec *exec; /* what it is attached to */
+        bool wants_end;    /* it asked for STOP and waits for the box's end */
+        struct buf pend;   /* one frame that did not fit, body only */
+        uint32_t pend_type;
+        bool has_pend;
+};
+
+struct outlog {
+        int dir_fd, fd;
+        uint64_t len;
+};
+
+struct sup {
+        struct session_plan *plan;
+        const struct store *store;
+        struct session_opts *opts;
+        const char *id;
+        int dir_fd, lock_fd, listen_fd;
+        struct loop *loop;
+        struct box box;
+        struct loop_src *ctl_src, *pid_src, *listen_src, *sig_src, *time_src, *watch_src;
+        int sig_fd, time_fd, watch_fd;
+        struct exec *execs;
+        struct client *clients;
+        uint32_t next_exec_id;
+        struct loop_src *stop_src;
+        int stop_fd, ready_fd;
+        bool is_built, is_ending, has_main;
+        struct msg_ended end; /* how the box ended, once is_ending */
+        struct err failure;   /* how it failed to start */
+        struct outlog log;
+        struct box_meta meta;
+        uint64_t disk_now;
+        uint64_t memory_peak_seen;
+};
+
+/* supervisor.c */
+/* sup_end(s, how, value, words): the box is to end now, for this reason; the loop stops. The first
+ * reason counts. */
+void sup_end(struct sup *, enum msg_end, uint32_t value, const char *words);
+/* sup_stop(s, grace_ms): ask everything in the box to end, and end it after that time. */
+void sup_stop(struct sup *, uint32_t grace_ms);
+
+/* sup_exec.c */
+struct exec *exec_new(struct sup *, bool is_tty);
+/* exec_pipes(e, fds, err): make the pipes of a command without terminal; ${fds} are its ends. */
+int exec_pipes(struct exec *, bool has_stdin, int fds[3], struct err *);
+struct exec *exec_find(struct sup *, uint32_t id);
+/* exec_started(e, master_fd): the command runs; ${master_fd} becomes the exec's. */
+void exec_started(struct exec *, int master_fd);
+void exec_input(struct exec *, const void *, size_t);
+void exec_input_end(struct exec *);
+void exec_resize(struct exec *, uint32_t cols, uint32_t rows);
+void exec_close_out(struct exec *, int which);
+/* exec_exited(e, status, cpu, peak): after this, what is left of its output is passed on, then its
+ * clients hear of the end. */
+void exec_exited(struct exec *, uint32_t wait_status, uint64_t cpu_us, uint64_t peak_kib);
+/* exec_pump(e): read on, if the clients can take it. Called when a client has room again. */
+void exec_pump(struct exec *);
+void exec_free(struct exec *);
+/* exec_is_input_full(e): must its client wait before sending more? */
+bool exec_is_input_full(const struct exec *);
+
+/* sup_client.c */
+struct client *client_new(struct sup *, int fd);
+void client_free(struct client *);
+int client_listen(struct sup *, struct err *);
+/* client_send(c, type, p, n): pass on or keep; a client that is gone is dropped. */
+void client_send(struct client *, uint32_t type, const void *, size_t);
+void client_send_ended(struct client *, const struct msg_ended *);
+void client_send_failed(struct client *, const struct err *);
+/* client_is_busy(e): does a client of this exec still hold an unsent frame? */
+bool client_is_busy(const struct exec *);
+
+/* sup_watch.c */
+/* watch_timer(ms): a timer that fires once; a descriptor or -1. */
+int watch_timer(uint64_t ms);
+int watch_start(struct sup *, struct err *);
+/* watch_reason(s, &words): was it a limit that killed the main command? MSG_END_SIGNAL if not. */
+enum msg_end watch_reason(struct sup *, char words[256]);
+void watch_info(struct sup *, struct msg_info *);
+
+/* outlog.c */
+int outlog_open(struct outlog *, int dir_fd, struct err *);
+void outlog_put(struct outlog *, const void *, size_t);
+/* outlog_tail(l, max, b): the last bytes, for a client that attaches. */
+void outlog_tail(struct outlog *, size_t max, struct buf *);
+void outlog_close(struct outlog *);
+
+#endif

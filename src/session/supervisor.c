@@ -1,0 +1,348 @@
+/* supervisor.c - life and death of a box: forked from the CLI, outlives it, starts pid 1, listens,
+ * and when the box is over clears everything away and says how it ended. */
+#include "session/supervisor.h"
+
+#include "base/beneath.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fdio.h"
+#include "base/str.h"
+#include "box/role_attack.h"
+#include "policy/profile.h"
+#include "session/home.h"
+#include "session/layers.h"
+#include "session/sup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+extern char **environ;
+
+/* leave_caller(args): nothing of the process we were forked from may stay with us: not its session,
+ * terminal, directory, descriptors, and not its environment, where keys live (cases 29, 30). */
+static void leave_caller(const struct supervisor_args *a)
+{
+        setsid();
+        umask(077);
+        if (chdir("/") < 0)
+                _exit(125);
+        int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+        for (int i = 0; i < 3 && null >= 0; i++)
+                dup2(null, i);
+
+        int keep[] = {a->dir_fd, a->lock_fd, a->client_fd, a->ready_fd};
+        for (int from = 3;;) {
+                int next = -1;
+                for (size_t i = 0; i < sizeof keep / sizeof *keep; i++)
+                        if (keep[i] >= from && (next < 0 || keep[i] < next))
+                                next = keep[i];
+                if (next != from)
+                        close_range((unsigned)from, next < 0 ? ~0u : (unsigned)next - 1, 0);
+                if (next < 0)
+                        break;
+                from = next + 1;
+        }
+        for (char **e = environ; e && *e; e++)
+                explicit_bzero(*e, strlen(*e));
+        environ = NULL;
+        prctl(PR_SET_NAME, "ostiary-box", 0, 0, 0);
+        prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* case 14 */
+}
+
+void sup_end(struct sup *s, enum msg_end how, uint32_t value, const char *words)
+{
+        if (s->is_ending)
+                return;
+        s->is_ending = true;
+        s->end.how = how;
+        s->end.value = value;
+        s->end.words = str_dup(words);
+        loop_stop(s->loop);
+}
+
+static void kill_all(struct sup *s, uint32_t sig)
+{
+        _cleanup_buf_ struct buf b = {0};
+        buf_put_u32(&b, 0);
+        buf_put_u32(&b, sig);
+        frame_send(s->box.ctl_fd, MSG_KILL, &b, NULL, 0);
+}
+
+static void on_grace_over(void *ctx, uint32_t events)
+{
+        (void)events;
+        sup_end(ctx, MSG_END_STOPPED, SIGTERM, "");
+}
+
+void sup_stop(struct sup *s, uint32_t grace_ms)
+{
+        if (!s->has_main || grace_ms == 0) {
+                sup_end(s, MSG_END_STOPPED, SIGTERM, "");
+                return;
+        }
+        kill_all(s, SIGTERM);
+        kill_all(s, SIGCONT);
+        kill_all(s, SIGHUP); /* an interactive shell ignores TERM */
+        s->stop_fd = watch_timer(grace_ms);
+        if (s->stop_fd < 0 ||
+            !(s->stop_src = loop_add(s->loop, s->stop_fd, EPOLLIN, on_grace_over, s)))
+                sup_end(s, MSG_END_STOPPED, SIGTERM, "");
+}
+
+/* fail(s): the box could not be built, or its command not started; ${s->failure} says why. */
+static void fail(struct sup *s, const char *what)
+{
+        if (what)
+                err_add(&s->failure, "%s", what);
+        for (struct client *c = s->clients; c; c = c->next)
+                client_send_failed(c, &s->failure);
+        sup_end(s, MSG_END_FAULT, 0, s->failure.text);
+}
+
+static void on_spawned(struct sup *s, struct frame *f)
+{
+        uint32_t id, pid;
+        if (cur_u32(&f->body, &id) < 0 || cur_u32(&f->body, &pid) < 0)
+                return;
+        struct exec *e = exec_find(s, id);
+        if (!e || e->is_started)
+                return;
+        uint8_t body[4] = {(uint8_t)(pid >> 24), (uint8_t)(pid >> 16), (uint8_t)(pid >> 8),
+                           (uint8_t)pid};
+        for (struct client *c = s->clients; c; c = c->next)
+                if (c->exec == e)
+                        client_send(c, MSG_STARTED, body, sizeof body);
+        exec_started(e, frame_take_fd(f, 0));
+}
+
+/* get_words(c, err): code and sentence as pid 1 sent them; it may be hostile, so bounded. */
+static int get_words(struct cur *c, struct err *err)
+{
+        uint32_t code;
+        char *words;
+        if (cur_u32(c, &code) < 0)
+                return -1;
+        if (cur_lstr(c, sizeof err->text - 1, &words) < 0)
+                return -1;
+        err_set(err, code <= E_NOCMD ? (enum err_code)code : E_PROTO, "%s", words);
+        free(words);
+        return 0;
+}
+
+static void on_spawn_err(struct sup *s, struct frame *f)
+{
+        uint32_t id;
+        struct err e = {0};
+        if (cur_u32(&f->body, &id) < 0 || get_words(&f->body, &e) < 0)
+                return;
+        struct exec *x = exec_find(s, id);
+        if (!x)
+                return;
+        if (id == 1 && s->has_main) {
+                s->failure = e;
+                fail(s, NULL);
+                return;
+        }
+        for (struct client *c = s->clients; c; c = c->next) {
+                if (c->exec == x) {
+                        c->exec = NULL;
+                        client_send_failed(c, &e);
+                }
+        }
+        exec_free(x);
+}
+
+static void on_exited(struct sup *s, struct frame *f)
+{
+        uint32_t id, status;
+        uint64_t cpu, peak;
+        if (cur_u32(&f->body, &id) < 0 || cur_u32(&f->body, &status) < 0 ||
+            cur_u64(&f->body, &cpu) < 0 || cur_u64(&f->body, &peak) < 0)
+                return;
+        struct exec *e = exec_find(s, id);
+        if (e)
+                exec_exited(e, status, cpu, peak);
+}
+
+static void on_built(struct sup *s)
+{
+        s->is_built = true;
+        s->meta.state = BOX_RUNNING;
+        store_meta_write(s->dir_fd, &s->meta, NULL);
+        if (s->ready_fd >= 0) {
+                fdio_write_all(s->ready_fd, "r", 1);
+                close_fd(&s->ready_fd);
+        }
+        if (!s->has_main)
+                for (struct client *c = s->clients; c; c = c->next)
+                        client_send(c, MSG_STARTED, "\0\0\0\0", 4);
+}
+
+/* What pid 1 may say, and what is done about it. */
+static void on_ctl(void *ctx, uint32_t events)
+{
+        static struct frame f;
+        struct sup *s = ctx;
+        (void)events;
+        /* No spilled bodies from the box: bounded by the frame (case 53). */
+        int r = frame_recv(s->box.ctl_fd, &f, false);
+        if (r <= 0) {
+                loop_del(&s->ctl_src);
+                sup_end(s, MSG_END_FAULT, 0, "the box's first process is gone");
+                return;
+        }
+        uint32_t code, sys;
+        switch (f.type) {
+        case MSG_BUILT:
+                on_built(s);
+                break;
+        case MSG_BROKEN:
+                if (cur_u32(&f.body, &code) == 0 && cur_u32(&f.body, &sys) == 0) {
+                        char *words = NULL;
+                        if (cur_lstr(&f.body, 1000, &words) == 0)
+                                err_set(&s->failure,
+                                        code <= E_NOCMD ? (enum err_code)code : E_PROTO, "%s",
+                                        words);
+                        free(words);
+                        fail(s, NULL);
+                }
+                break;
+        case MSG_SPAWNED:
+                on_spawned(s, &f);
+                break;
+        case MSG_SPAWN_ERR:
+                on_spawn_err(s, &f);
+                break;
+        case MSG_EXITED:
+                on_exited(s, &f);
+                break;
+        default:
+                break;
+        }
+        frame_release(&f);
+}
+
+static void on_signal_fd(void *ctx, uint32_t events)
+{
+        struct sup *s = ctx;
+        struct signalfd_siginfo si;
+        (void)events;
+        if (read(s->sig_fd, &si, sizeof si) == (ssize_t)sizeof si && si.ssi_signo == SIGTERM)
+                sup_stop(s, 10000);
+}
+
+static int start_box(struct sup *s, const struct supervisor_args *a)
+{
+        struct msg_spawn spawn = {.is_tty = s->opts->is_tty,
+                                  .has_stdin = s->opts->has_stdin,
+                                  .cols = s->opts->cols,
+                                  .rows = s->opts->rows,
+                                  .argv = s->plan->argv};
+        struct box_first first = {.spawn = &spawn, .fds = {-1, -1, -1}};
+        struct err *err = &s->failure;
+
+        s->has_main = s->plan->argv.n > 0;
+        struct exec *e = s->has_main ? exec_new(s, spawn.is_tty) : NULL;
+        if (e && !spawn.is_tty && exec_pipes(e, spawn.has_stdin, first.fds, err) < 0)
+                return -1;
+        int r = box_start(&s->plan->box, e ? &first : NULL, &s->box, err);
+        for (int i = 0; i < 3; i++)
+                close_fd(&first.fds[i]);
+        if (r < 0)
+                return err_add(err, "cannot start the box");
+
+        /* From here on the box builds itself on the other core while we set up our side. */
+        if (a->client_fd >= 0)
+                client_new(s, a->client_fd)->exec = e;
+        s->ctl_src = loop_add(s->loop, s->box.ctl_fd, EPOLLIN, on_ctl, s);
+        if (client_listen(s, err) < 0 || outlog_open(&s->log, s->dir_fd, err) < 0 ||
+            watch_start(s, err) < 0 || store_meta_write(s->dir_fd, &s->meta, err) < 0)
+                return -1;
+        if (session_opts_save(s->opts, s->dir_fd, err) < 0)
+                return -1;
+        return 0;
+}
+
+/* clear(s): end the box, keep or delete its layers, and say so on disk. */
+static void clear(struct sup *s)
+{
+        struct err e = {0};
+        box_end(&s->box);
+        if (s->is_built)
+                layers_accept_home(s->plan, s->store, &e);
+        s->meta.has_changes = layers_have_changes(s->plan);
+        s->end.is_kept = !s->opts->is_removed && s->is_built &&
+                         (s->opts->is_kept || s->opts->is_waiting || s->meta.has_changes);
+        s->meta.state = BOX_EXITED;
+        s->meta.ended = time(NULL);
+        s->meta.exit_code = msg_ended_exit_code(&s->end);
+        s->meta.end_words = s->end.words;
+        s->meta.is_kept = s->end.is_kept;
+        s->meta.supervisor_pid = 0;
+        outlog_close(&s->log);
+        unlinkat(s->dir_fd, "ctl", 0);
+        if (s->end.is_kept)
+                store_meta_write(s->dir_fd, &s->meta, &e);
+        else
+                layers_remove_box(s->store, s->id, &e);
+}
+
+_Noreturn void supervisor_main(const struct supervisor_args *a)
+{
+        static struct sup s; /* zeroed, and for the life of the process */
+        leave_caller(a);
+        role_attack(ROLE_SUPERVISOR);
+        s = (struct sup){.plan = a->plan,
+                         .store = a->store,
+                         .opts = a->opts,
+                         .id = a->id,
+                         .dir_fd = a->dir_fd,
+                         .lock_fd = a->lock_fd,
+                         .listen_fd = -1,
+                         .sig_fd = -1,
+                         .time_fd = -1,
+                         .watch_fd = -1,
+                         .stop_fd = -1,
+                         .ready_fd = a->ready_fd,
+                         .next_exec_id = 1,
+                         .log = {.fd = -1},
+                         .box = {.pid = -1, .pidfd = -1, .ctl_fd = -1}};
+        signal(SIGPIPE, SIG_IGN);
+        signal(SIGHUP, SIG_IGN);
+        signal(SIGINT, SIG_IGN);
+        signal(SIGQUIT, SIG_IGN);
+        signal(SIGCHLD, SIG_DFL);
+        sigset_t term;
+        sigemptyset(&term);
+        sigaddset(&term, SIGTERM);
+        sigprocmask(SIG_BLOCK, &term, NULL);
+        s.sig_fd = signalfd(-1, &term, SFD_CLOEXEC | SFD_NONBLOCK);
+        s.loop = loop_new();
+        if (!s.loop || s.sig_fd < 0)
+                _exit(125);
+        s.sig_src = loop_add(s.loop, s.sig_fd, EPOLLIN, on_signal_fd, &s);
+        layers_fill_meta(&s.meta, a->plan, a->opts, a->id);
+
+        if (start_box(&s, a) < 0) {
+                if (!s.clients && a->client_fd >= 0)
+                        client_new(&s, a->client_fd);
+                fail(&s, NULL);
+        }
+        loop_run(s.loop);
+        /* The end is told after the clearing, so that `ps` right after `run` tells the truth. */
+        clear(&s);
+        for (struct client *c = s.clients; c; c = c->next)
+                if (c->exec || c->wants_end)
+                        client_send_ended(c, &s.end);
+        _exit(0);
+}

@@ -1,0 +1,22 @@
+/* supervisor.h - the process that stands between one box and the user. */
+#ifndef SESSION_SUPERVISOR_H
+#define SESSION_SUPERVISOR_H
+
+struct session_opts;
+struct session_plan;
+struct store;
+
+struct supervisor_args {
+        struct session_plan *plan;
+        struct session_opts *opts;
+        const struct store *store;
+        const char *id;
+        int dir_fd, lock_fd;
+        int client_fd; /* the CLI that started us, attached to the main command; -1 for none */
+        int ready_fd;  /* >= 0: a byte is written when the box is built (session_wake) */
+};
+
+/* supervisor_main(args): runs in the forked child, never returns. */
+_Noreturn void supervisor_main(const struct supervisor_args *);
+
+#endif
