@@ -46,8 +46,8 @@ static void print_flag(const struct arg *f)
 
 static int help(struct args *a)
 {
-        printf("usage: ostiary %s%s%s\n\n%s\n", a->cmd->name, a->cmd->args[0] ? " " : "",
-               a->cmd->args, a->cmd->help);
+        printf("usage: ostiary %s%s%s\n\n", a->cmd->name, a->cmd->args[0] ? " " : "", a->cmd->args);
+        out_wrap(0, 0, a->cmd->help);
         bool has_head = false;
         for (const struct arg *f = a->table; f->name; f++) {
                 if (!f->help)

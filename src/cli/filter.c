@@ -111,6 +111,7 @@ static void ground(struct filter *f, uint8_t c, struct buf *out)
 
 static void esc(struct filter *f, uint8_t c, struct buf *out)
 {
+        f->modes.is_dirty = true;
         if (c < 0x20) {
                 control(f, c, out);
         } else if (f->held_n == 0 && c == '[') {
@@ -284,8 +285,6 @@ void filter_feed(struct filter *f, const void *bytes, size_t n, struct buf *out)
         const uint8_t *p = bytes;
         struct buf none = {0};
         struct buf *to = f->policy.is_raw ? &none : out;
-        if (n)
-                f->modes.is_dirty = true;
         for (size_t i = 0; i < n;) {
                 size_t run = f->state == FILTER_GROUND ? plain(p + i, n - i) : 0;
                 if (run) {

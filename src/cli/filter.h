@@ -49,7 +49,7 @@ struct filter_modes {
         bool has_style;    /* cursor shape */
         bool has_keypad;
         bool has_title; /* the title was pushed and not popped */
-        bool is_dirty;  /* anything was written at all */
+        bool is_dirty;  /* an escape sequence was seen at all */
 };
 
 enum filter_state {

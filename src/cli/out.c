@@ -154,27 +154,48 @@ void out_table_print(struct out_table *t)
         *t = (struct out_table){.cols = t->cols};
 }
 
+/* wrap_line(column, indent, line, n): one line of the text; its own leading blanks are kept and
+ * count for what is broken off it. */
+static void wrap_line(size_t column, size_t indent, const char *line, size_t n)
+{
+        size_t blanks = 0;
+        while (blanks < n && line[blanks] == ' ')
+                blanks++;
+        printf("%*s", (int)blanks, "");
+        column += blanks;
+        indent += blanks;
+        bool is_first = true;
+        for (const char *p = line + blanks, *end = line + n; p < end;) {
+                size_t word = 0;
+                while (p + word < end && p[word] != ' ')
+                        word++;
+                if (!is_first && column + 1 + word > 80) {
+                        printf("\n%*s", (int)indent, "");
+                        column = indent;
+                        is_first = true;
+                }
+                column += (size_t)printf("%s%.*s", is_first ? "" : " ", (int)word, p);
+                is_first = false;
+                p += word;
+                while (p < end && *p == ' ')
+                        p++;
+        }
+}
+
 void out_wrap(size_t column, size_t indent, const char *text)
 {
-        bool is_first = true;
-        for (const char *p = text; *p; p += strspn(p, " ")) {
-                size_t n = strcspn(p, " \n");
-                if (!is_first && column + 1 + n > 80) {
-                        printf("\n%*s", (int)indent, "");
-                        column = indent;
-                        is_first = true;
-                }
-                column += (size_t)printf("%s%.*s", is_first ? "" : " ", (int)n, p);
-                is_first = false;
-                p += n;
-                if (*p == '\n') {
-                        printf("\n%*s", (int)indent, "");
-                        column = indent;
-                        is_first = true;
-                        p++;
-                }
+        for (;;) {
+                size_t n = strcspn(text, "\n");
+                wrap_line(column, indent, text, n);
+                putchar('\n');
+                text += n;
+                if (!text[0] || !text[1])
+                        return;
+                text++;
+                if (*text != '\n')
+                        printf("%*s", (int)indent, "");
+                column = indent;
         }
-        putchar('\n');
 }
 
 int out_json(struct buf *b)

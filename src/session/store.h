@@ -53,6 +53,7 @@ struct box_meta {
         char *workspace;
         char *command; /* argv joined, quoted */
         char *tier;    /* "ns" */
+        char *grants;  /* what it was given, in words for the banner: "no network, memory 8G" */
         enum box_state state;
         pid_t supervisor_pid; /* 0 when not alive */
         time_t created, ended;

@@ -31,6 +31,7 @@ void box_meta_free(struct box_meta *m)
         free(m->workspace);
         free(m->command);
         free(m->tier);
+        free(m->grants);
         free(m->end_words);
         *m = (struct box_meta){0};
 }
@@ -74,6 +75,7 @@ int store_meta_write(int dir_fd, const struct box_meta *m, struct err *err)
         kv_put(&b, "workspace", m->workspace);
         kv_put(&b, "command", m->command);
         kv_put(&b, "tier", m->tier);
+        kv_put(&b, "grants", m->grants);
         kv_put(&b, "state", state_name[m->state]);
         kv_put(&b, "why", m->end_words);
         kv_put_u64(&b, "pid", (uint64_t)m->supervisor_pid);
@@ -95,7 +97,8 @@ static void meta_one(struct box_meta *m, const char *key, const char *value)
                 char **to;
         } text[] = {
                 {"name", &m->name},       {"profile", &m->profile}, {"workspace", &m->workspace},
-                {"command", &m->command}, {"tier", &m->tier},       {"why", &m->end_words},
+                {"command", &m->command}, {"tier", &m->tier},       {"grants", &m->grants},
+                {"why", &m->end_words},
         };
         for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
                 if (strcmp(key, text[i].key) == 0) {
@@ -155,7 +158,8 @@ int store_meta_read(int dir_fd, const char *id, struct box_meta *m, struct err *
                 m->created = st.st_mtime;
         if (!m->name)
                 m->name = str_dup(id);
-        char **rest[] = {&m->profile, &m->workspace, &m->command, &m->tier, &m->end_words};
+        char **rest[] = {&m->profile, &m->workspace, &m->command,
+                         &m->tier,    &m->grants,    &m->end_words};
         for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
                 if (!*rest[i])
                         *rest[i] = str_dup("");

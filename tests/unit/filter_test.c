@@ -193,8 +193,8 @@ static void reset_is(const char *name, const char *in, const char *want)
 static void resets(void)
 {
 #define ALWAYS "\033]8;;" ST "\033[0m\033[?25h"
-        reset_is("nothing written, nothing to reset", "", "");
-        reset_is("text alone", "x", ALWAYS);
+        reset_is("text alone leaves nothing to reset", "x\r\n\xc3\xbc", "");
+        reset_is("a colour", "\033[31mx", ALWAYS);
         reset_is("screen, mouse and paste are switched off",
                  "\033[?1049h\033[?2004h\033[?1000h\033[?1006h\033[?25l",
                  "\033[?1000l\033[?1006l\033[?2004l\033[?25h\033[?1049l" ALWAYS);
