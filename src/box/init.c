@@ -26,8 +26,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 enum { EXECS_MAX = 1024 };
@@ -232,6 +234,8 @@ _Noreturn void init_main(struct build *b, const struct box_first *first, int go_
 
         if (go_fd >= 0 && read(go_fd, &go, 1) != 1)
                 _exit(125);
+        umask(022);
+        prctl(PR_SET_NAME, "ostiary-init", 0, 0, 0);
         if (unshare(CLONE_NEWCGROUP) < 0)
                 err_sys(&e, "make a cgroup namespace");
         else if (settle_fds(b, first, &e) == 0)

@@ -90,11 +90,9 @@ int step_root(struct build *b, struct err *err)
                                            "nr_inodes", "16384", NULL);
         if (mnt < 0)
                 return -1;
-        _cleanup_close_ int on = open(p->root_dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (on < 0)
-                return err_sys(err, "open %s", p->root_dir);
-        if (mnt_attach(mnt, on, err) < 0)
+        if (mnt_attach(mnt, b->root_on_fd, err) < 0)
                 return -1;
+        close_fd(&b->root_on_fd);
         b->root_fd = take_fd(&mnt);
 
         for (size_t i = 0; i < p->links.n; i++) {

@@ -17,6 +17,7 @@ struct build {
         const int *layer_fds;
         int keep_fds[4]; /* what step_fds leaves open besides 0-2: the control socket, and the pipes
                             of the first command; -1 where there is none */
+        int root_on_fd;  /* the host directory that the new root is mounted on */
         int root_fd;     /* the new root */
         int empty_fd;    /* an empty directory: second lower of the lower-only overlays */
 };

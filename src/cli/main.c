@@ -2,6 +2,7 @@
  */
 #include "base/exitcode.h"
 #include "base/str.h"
+#include "base/title.h"
 #include "box/weak.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
@@ -73,6 +74,7 @@ static int unknown(const char *word)
 
 int main(int argc, char **argv)
 {
+        title_init(argc, argv);
         open_standard_fds();
         box_weak_init();
         if (argc < 2) {

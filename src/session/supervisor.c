@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/fdio.h"
 #include "base/str.h"
+#include "base/title.h"
 #include "box/role_attack.h"
 #include "policy/profile.h"
 #include "session/home.h"
@@ -25,8 +26,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
-
-extern char **environ;
 
 /* leave_caller(args): nothing of the process we were forked from may stay with us: not its session,
  * terminal, directory, descriptors, and not its environment, where keys live (cases 29, 30). */
@@ -52,9 +51,7 @@ static void leave_caller(const struct supervisor_args *a)
                         break;
                 from = next + 1;
         }
-        for (char **e = environ; e && *e; e++)
-                explicit_bzero(*e, strlen(*e));
-        environ = NULL;
+        title_set("ostiary-box");
         prctl(PR_SET_NAME, "ostiary-box", 0, 0, 0);
         prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* case 14 */
 }
