@@ -95,7 +95,10 @@ static int make_sys(struct build *b, struct err *err)
 
 int step_proc(struct build *b, struct err *err)
 {
-        _cleanup_close_ int proc = mnt_make("proc", MNT_SAFE | MOUNT_ATTR_NOEXEC, err, NULL);
+        /* A fresh proc shows a pid namespace of our own; without one there is only the host's. */
+        _cleanup_close_ int proc =
+                box_weak(WEAK_PIDNS) ? mnt_clone(AT_FDCWD, "/proc", true, MNT_SAFE, err)
+                                     : mnt_make("proc", MNT_SAFE | MOUNT_ATTR_NOEXEC, err, NULL);
         if (proc < 0) {
                 if (err->sys == EPERM) {
                         err->code = E_MACHINE;

@@ -65,7 +65,8 @@ static void case_dev_shm(struct outcome *o)
 
 const struct attack_case ipc_cases[] = {
         {"38", "SysV shared memory of the host", READ, REAL, 0, case_sysv, "ipcns", "ipcns"},
-        {"38q", "a message queue of the host", READ, REAL, 0, case_mqueue, "ipcns", "ipcns"},
+        {"38q", "a message queue of the host", READ, REAL, 0, case_mqueue, "ipcns+landlock",
+         "ipcns+landlock"},
         {"38s", "/dev/shm of the host", READ, REAL, 0, case_dev_shm, "shape", "shape"},
         {0},
 };

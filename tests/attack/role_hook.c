@@ -20,6 +20,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -173,12 +174,13 @@ static void show_descriptors(void)
                 target[n] = 0;
                 fstat(fd, &st);
                 say("fd %d %s %s", fd,
-                    S_ISSOCK(st.st_mode)   ? "socket"
-                    : S_ISFIFO(st.st_mode) ? "pipe"
-                    : S_ISCHR(st.st_mode)  ? "device"
-                    : S_ISDIR(st.st_mode)  ? "directory"
-                    : S_ISREG(st.st_mode)  ? "file"
-                                           : "other",
+                    S_ISSOCK(st.st_mode)          ? "socket"
+                    : S_ISFIFO(st.st_mode)        ? "pipe"
+                    : st.st_rdev == makedev(1, 3) ? "null"
+                    : S_ISCHR(st.st_mode)         ? "device"
+                    : S_ISDIR(st.st_mode)         ? "directory"
+                    : S_ISREG(st.st_mode)         ? "file"
+                                                  : "other",
                     n ? target : "?");
         }
 }

@@ -49,7 +49,7 @@ else
 	else
 		ok role-pid1-userns "pid 1 can make no namespace"
 	fi
-	odd=$(awk '$3 == "fd" && !($4 < 3 && $6 == "/dev/null") && $5 != "pipe" {
+	odd=$(awk '$3 == "fd" && $5 != "null" && $5 != "pipe" {
 		if ($5 == "socket" && !sockets++) next
 		printf "%s ", $4 ":" $5 ":" $6 }' "$res/role.pid1")
 	if [ -z "$odd" ]; then

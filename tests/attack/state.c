@@ -121,7 +121,11 @@ static void case_kernel_uid(struct outcome *o)
 }
 
 const struct attack_case state_cases[] = {
-        {"8n", "no_new_privs", EXEC, STATE, 0, case_nnp, "nnp", "nnp"},
+        /* The kernel takes filter and Landlock from an unprivileged process only under
+         * no_new_privs, so without it the box refuses to start unless these are left out as well.
+         */
+        {"8n", "no_new_privs", EXEC, STATE, 0, case_nnp, "nnp+seccomp+landlock",
+         "nnp+seccomp+landlock"},
         {"8m", "nosuid on every mount", EXEC, STATE, 0, case_nosuid, "nosuid", "nosuid"},
         {"B8", "a privilege drop that dropped nothing", EXEC, STATE, 0, case_caps, "caps", "caps"},
         {"B8f", "a filter that was not loaded", EXEC, STATE, 0, case_filter_on, "seccomp",

@@ -128,11 +128,10 @@ static void case_masked(struct outcome *o)
 }
 
 const struct attack_case sysctl_cases[] = {
-        {"20", "kernel settings written", WRITE, REAL, 0, case_settings, "masks+caps+landlock",
-         "masks+caps+landlock"},
-        {"20s", "sysrq-trigger", CRASH, SURFACE, 0, case_sysrq, "kernel", "highuid+masks+landlock"},
+        {"20", "kernel settings written", WRITE, REAL, 0, case_settings, "masks+caps", "masks+caps"},
+        {"20s", "sysrq-trigger", CRASH, SURFACE, 0, case_sysrq, "kernel", "highuid+masks"},
         {"21", "core_pattern names a helper", EXEC, REAL, 0, case_core_pattern, "kernel",
-         "highuid+masks+landlock"},
+         "highuid+masks"},
         {"21c", "a crash starts the host's core helper", EXEC, STATE, 0, case_core_size, "rlimits",
          "rlimits"},
         {"22", "masked files of /proc", READ, REAL, 0, case_masked, "masks", "masks"},
