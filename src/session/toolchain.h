@@ -46,6 +46,8 @@ struct toolchain_query {
         char *const *env;      /* the caller's environment (PYENV_ROOT, NVM_DIR ...); may be NULL */
         const char *const *extra; /* NULL-terminated directories visible besides the fixed trees
                                      (binds); may be NULL */
+        const char *const *never; /* NULL-terminated directories of ours (store.state, data, config)
+                                     that no exposure may hold or lie in; may be NULL */
 };
 
 /* toolchain_path(q, set, err): go through PATH: expose what belongs to a known toolchain, work out

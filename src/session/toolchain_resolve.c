@@ -1,0 +1,338 @@
+/* toolchain_resolve.c - from a word to everything that must be visible for it to run: symlinks are
+ * followed one by one, scripts to their interpreters, wrappers to what they execute.
+ *
+ * Called once per start by the planner. What it finds is shown only through toolchain_show, which
+ * asks the table of what may never be seen. */
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "policy/profile.h"
+#include "policy/profile_builtin.h"
+#include "session/toolchain_int.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LINKS_MAX = 40, DEPTH_MAX = 6, UP_MAX = 12, COMPANIONS_MAX = 16 };
+
+/* The first symlink on the way to ${path}: its place in ${at} (PATH_MAX), its content in ${to}.
+ * False when there is none, or when something is missing (errno ENOENT). */
+static bool first_link(const char *path, char *at, char *to)
+{
+        size_t n = 0;
+        for (const char *p = path; *p;) {
+                size_t part = strspn(p, "/");
+                part += strcspn(p + part, "/");
+                if (n + part >= PATH_MAX)
+                        return false;
+                memcpy(at + n, p, part);
+                n += part;
+                at[n] = 0;
+                p += part;
+                ssize_t len = readlink(at, to, PATH_MAX - 1);
+                if (len > 0) {
+                        to[len] = 0;
+                        return true;
+                }
+                if (errno != EINVAL)
+                        return false;
+        }
+        errno = 0;
+        return false;
+}
+
+/* Remove //, /./ and /../ from an absolute path whose directories are real. */
+static void straighten(char *path)
+{
+        char *out = path;
+        for (const char *p = path; *p;) {
+                p += strspn(p, "/");
+                size_t n = strcspn(p, "/");
+                if (n == 2 && p[0] == '.' && p[1] == '.') {
+                        while (out > path && *--out != '/')
+                                ;
+                } else if (n > 0 && !(n == 1 && p[0] == '.')) {
+                        *out++ = '/';
+                        memmove(out, p, n);
+                        out += n;
+                }
+                p += n;
+        }
+        if (out == path)
+                *out++ = '/';
+        *out = 0;
+}
+
+/* Follow every symlink of ${path}, letting the table look at each name on the way (a toolchain may
+ * be known by the link that leads to it) and noting links that the box will not have. */
+static char *follow(struct toolchain_finder *f, const char *path)
+{
+        char now[PATH_MAX], at[PATH_MAX], to[PATH_MAX], next[2 * PATH_MAX];
+        if ((size_t)snprintf(now, sizeof now, "%s", path) >= sizeof now)
+                return NULL;
+        for (int i = 0; i < LINKS_MAX; i++) {
+                if (!toolchain_is_shown(f, now))
+                        toolchain_by_row(f, now, NULL);
+                if (!first_link(now, at, to)) {
+                        straighten(now);
+                        return errno ? NULL : str_dup(now);
+                }
+                /* A link inside a toolchain comes with it; tidy drops it from the list. Those of
+                 * /etc/alternatives are in the box's own /etc. */
+                bool is_there = toolchain_is_visible(at) || str_is_beneath(at, "/etc") ||
+                                (f->q->workspace && str_is_beneath(at, f->q->workspace));
+                const char *rest = now + strlen(at);
+                if (to[0] == '/')
+                        snprintf(next, sizeof next, "%s%s", to, rest);
+                else
+                        snprintf(next, sizeof next, "%.*s/%s%s", (int)(strrchr(at, '/') - at), at,
+                                 to, rest);
+                straighten(at);
+                if (!is_there)
+                        toolchain_add(f->set, TOOLCHAIN_LINK, at, to, "a link to the command");
+                if (strlen(next) >= sizeof now)
+                        return NULL;
+                memcpy(now, next, strlen(next) + 1);
+                /* ".." of the link is relative to a directory that was resolved before it. */
+                if (!strstr(rest, ".."))
+                        straighten(now);
+        }
+        return NULL;
+}
+
+static bool is_dir(const char *dir, const char *name)
+{
+        char path[PATH_MAX];
+        struct stat st;
+        return (size_t)snprintf(path, sizeof path, "%s/%s", dir, name) < sizeof path &&
+               stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool is_file(const char *dir, const char *name)
+{
+        char path[PATH_MAX];
+        return (size_t)snprintf(path, sizeof path, "%s/%s", dir, name) < sizeof path &&
+               access(path, F_OK) == 0;
+}
+
+/* The directory above ${path}; false at the top. */
+static bool up(char *path)
+{
+        char *slash = strrchr(path, '/');
+        if (!slash || slash == path)
+                return false;
+        *slash = 0;
+        return true;
+}
+
+/* A program that no row knows: the nearest directory above it that is a package by its looks. */
+static bool by_package(struct toolchain_finder *f, const char *real)
+{
+        char modules[PATH_MAX] = "", dir[PATH_MAX];
+        snprintf(dir, sizeof dir, "%s", real);
+        for (int i = 0; i < UP_MAX && up(dir); i++) {
+                if (toolchain_refused(f, dir))
+                        break;
+                const char *base = strrchr(dir, '/') + 1;
+                if (strcmp(base, "node_modules") == 0)
+                        snprintf(modules, sizeof modules, "%s", dir);
+                else if (is_file(dir, "pyvenv.cfg"))
+                        return toolchain_venv(f, dir);
+                else if (!modules[0] && is_file(dir, "package.json"))
+                        return toolchain_show(f, dir, "package of the command");
+                else if (i == 1 && is_dir(dir, "bin") &&
+                         (is_dir(dir, "lib") || is_dir(dir, "lib64") || is_dir(dir, "libexec") ||
+                          is_dir(dir, "share"))) {
+                        /* PREFIX/bin/x beside PREFIX/lib: only if x really lies in that bin. */
+                        char bin[PATH_MAX + 8];
+                        snprintf(bin, sizeof bin, "%s/bin", dir);
+                        if (str_is_beneath(real, bin))
+                                return toolchain_show(f, dir, "package of the command");
+                }
+        }
+        return modules[0] && toolchain_show(f, modules, "packages of the command");
+}
+
+/* kiro-cli needs kiro-cli-chat: programs beside it that carry its name and a dash. */
+static void companions(struct toolchain_finder *f, const char *path)
+{
+        _cleanup_free_ char *dir = str_dup(path);
+        const char *base = strrchr(path, '/') + 1;
+        if (!up(dir))
+                return;
+        _cleanup_free_ char *prefix = str_fmt("%s-", base);
+        _cleanup_closedir_ DIR *d = opendir(dir);
+        int left = COMPANIONS_MAX;
+        for (struct dirent *e; d && left > 0 && (e = readdir(d));) {
+                if (!str_starts(e->d_name, prefix))
+                        continue;
+                _cleanup_free_ char *other = str_fmt("%s/%s", dir, e->d_name);
+                if (access(other, X_OK) == 0) {
+                        toolchain_program(f, other);
+                        left--;
+                }
+        }
+}
+
+/* pyvenv.cfg names where the interpreter came from; a venv made with --copies has no link to it. */
+bool toolchain_venv(struct toolchain_finder *f, const char *venv)
+{
+        if (!toolchain_show(f, venv, "virtual environment"))
+                return false;
+        _cleanup_free_ char *path = str_fmt("%s/pyvenv.cfg", venv);
+        _cleanup_fclose_ FILE *file = fopen(path, "re");
+        char line[PATH_MAX + 64];
+        while (file && fgets(line, sizeof line, file)) {
+                char *eq = strchr(line, '=');
+                if (!str_starts(line, "home") || !eq ||
+                    strspn(line + 4, " \t") != (size_t)(eq - line - 4))
+                        continue;
+                eq += 1 + strspn(eq + 1, " \t");
+                eq[strcspn(eq, "\r\n")] = 0;
+                if (eq[0] != '/')
+                        break;
+                _cleanup_free_ char *python = str_fmt("%s/python3", eq);
+                toolchain_program(f, python);
+                break;
+        }
+        return true;
+}
+
+static char *on_path(const struct toolchain_finder *f, const char *word, bool *is_noexec);
+
+static void script_needs(struct toolchain_finder *f, const char *real)
+{
+        _cleanup_script_ struct toolchain_script s;
+        toolchain_script_read(real, f->home, &s);
+        if (!s.interpreter)
+                return;
+        toolchain_program(f, s.interpreter);
+        if (s.word && strchr(s.word, '/')) {
+                toolchain_program(f, s.word);
+        } else if (s.word) {
+                _cleanup_free_ char *found = on_path(f, s.word, NULL);
+                if (found)
+                        toolchain_program(f, found);
+        }
+        for (size_t i = 0; i < s.execs.n; i++)
+                if (!toolchain_is_visible(s.execs.v[i]))
+                        toolchain_program(f, s.execs.v[i]);
+}
+
+bool toolchain_program(struct toolchain_finder *f, const char *path)
+{
+        if (f->depth >= DEPTH_MAX)
+                return false;
+        _cleanup_free_ char *real = follow(f, path);
+        struct stat st;
+        if (!real || stat(real, &st) < 0 || !S_ISREG(st.st_mode))
+                return false;
+        f->depth++;
+        bool is_shown = toolchain_is_shown(f, real) || toolchain_by_row(f, real, NULL) ||
+                        by_package(f, real);
+        if (!is_shown) {
+                is_shown = toolchain_show(f, real, "command: a program by itself");
+                if (is_shown)
+                        companions(f, real);
+        }
+        if (is_shown)
+                script_needs(f, real);
+        f->depth--;
+        return is_shown;
+}
+
+static bool is_program(const char *path, bool *is_noexec)
+{
+        struct stat st;
+        if (stat(path, &st) < 0)
+                return false;
+        if (S_ISREG(st.st_mode) && access(path, X_OK) == 0)
+                return true;
+        if (is_noexec)
+                *is_noexec = true;
+        return false;
+}
+
+/* The first program of that name on the caller's PATH, by the directory's name inside. */
+static char *on_path(const struct toolchain_finder *f, const char *word, bool *is_noexec)
+{
+        const char *p =
+                f->q->path_env && *f->q->path_env ? f->q->path_env : "/usr/local/bin:/usr/bin:/bin";
+        while (*p) {
+                size_t n = strcspn(p, ":");
+                char path[PATH_MAX], real[PATH_MAX];
+                if (n && p[0] == '/' &&
+                    (size_t)snprintf(path, sizeof path, "%.*s/%s", (int)n, p, word) < sizeof path &&
+                    is_program(path, is_noexec)) {
+                        path[n] = 0;
+                        /* An entry may be a link that a shell made (fnm): PATH inside has the
+                         * directory itself. */
+                        if (toolchain_is_visible(path) || !realpath(path, real) ||
+                            !strs_has(&f->set->path, real))
+                                return str_fmt("%s/%s", path, word);
+                        return str_fmt("%s/%s", real, word);
+                }
+                p += n + (p[n] == ':');
+        }
+        return NULL;
+}
+
+static int not_found(const char *word, struct err *err)
+{
+        _cleanup_free_ char *shown = str_quote(word);
+        err_set(err, E_NOCMD, "%.128s is not on your PATH", shown);
+        for (const struct profile_builtin *b = profile_builtins; b->name; b++) {
+                _cleanup_profile_ struct profile p = {0};
+                if (profile_parse(b->name, b->text, &p, NULL) == 0 && p.command && p.install &&
+                    strcmp(p.command, word) == 0)
+                        return err_hint(err, "install it: %s", p.install);
+        }
+        return -1;
+}
+
+int toolchain_resolve(const struct toolchain_query *q, const char *word, struct toolchain_set *set,
+                      struct err *err)
+{
+        if (!*word)
+                return err_set(err, E_NOCMD, "the command is an empty word");
+        struct toolchain_finder f;
+        toolchain_finder_open(&f, q, set);
+        bool is_noexec = false;
+        char *exe = NULL;
+        if (strchr(word, '/')) {
+                const char *cwd = q->cwd ? q->cwd : q->workspace;
+                exe = word[0] == '/' || !cwd ? str_dup(word) : str_fmt("%s/%s", cwd, word);
+                if (!is_program(exe, &is_noexec)) {
+                        free(exe);
+                        exe = NULL;
+                }
+        } else {
+                exe = on_path(&f, word, &is_noexec);
+        }
+
+        int result = 0;
+        _cleanup_free_ char *shown = str_quote(word);
+        if (!exe && is_noexec)
+                result = err_set(err, E_NOEXEC,
+                                 "%.256s is there but is not a program that you may "
+                                 "execute",
+                                 shown);
+        else if (!exe && strchr(word, '/'))
+                result = err_set(err, E_NOCMD, "there is no %.256s", shown);
+        else if (!exe)
+                result = not_found(word, err);
+        else if (!toolchain_program(&f, exe)) {
+                const char *why = toolchain_refused(&f, exe);
+                err_set(err, E_REFUSED, "%.256s cannot be shown in the box", shown);
+                result = why ? err_hint(err, "%s", why) : -1;
+        }
+        free(set->exe);
+        set->exe = exe;
+        toolchain_tidy(set);
+        toolchain_finder_close(&f);
+        return result;
+}
