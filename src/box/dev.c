@@ -68,8 +68,7 @@ int step_dev(struct build *b, struct err *err)
         if (pts_on < 0 || mnt_attach(pts, pts_on, err) < 0)
                 return err_add(err, "mount /dev/pts");
 
-        _cleanup_close_ int shm =
-                mnt_make("tmpfs", MNT_SAFE, err, "mode", "1777", "size", "50%", NULL);
+        _cleanup_close_ int shm = step_tmpfs(b, "1777", err);
         if (shm < 0)
                 return -1;
         _cleanup_close_ int shm_on = step_target(b, "/dev/shm", true, err);

@@ -47,6 +47,20 @@ int step_target(struct build *b, const char *path, bool is_dir, struct err *err)
         return beneath_open_nosym(at, name, O_PATH | O_NOFOLLOW, 0, err);
 }
 
+int step_tmpfs(struct build *b, const char *mode, struct err *err)
+{
+        unsigned long long memory = b->plan->limits.memory;
+        char size[32], inodes[32];
+
+        if (!memory)
+                return mnt_make("tmpfs", MNT_SAFE, err, "mode", mode, "size", "50%", NULL);
+        /* The kernel's own proportion, one inode for a page, because an inode costs memory too. */
+        snprintf(size, sizeof size, "%llu", memory / 2);
+        snprintf(inodes, sizeof inodes, "%llu", memory / 2 / 4096);
+        return mnt_make("tmpfs", MNT_SAFE, err, "mode", mode, "size", size, "nr_inodes", inodes,
+                        NULL);
+}
+
 /* One tmpfs holds /tmp, /var/tmp and /run, and while the box is built also the places that things
  * are mounted from (/.stage); taking /.stage away at the end takes all of those at once. */
 static int scratch(struct build *b, struct err *err)
@@ -56,11 +70,7 @@ static int scratch(struct build *b, struct err *err)
                 mode_t mode;
         } dirs[] = {{"tmp", "/tmp", 01777}, {"vartmp", "/var/tmp", 01777}, {"run", "/run", 0755}};
 
-        char size[32] = "50%";
-        if (b->plan->limits.memory)
-                snprintf(size, sizeof size, "%llu", (unsigned long long)b->plan->limits.memory / 2);
-        _cleanup_close_ int mnt =
-                mnt_make("tmpfs", MNT_SAFE, err, "mode", "0755", "size", size, NULL);
+        _cleanup_close_ int mnt = step_tmpfs(b, "0755", err);
         if (mnt < 0)
                 return -1;
         _cleanup_close_ int stage = step_target(b, "/.stage", true, err);

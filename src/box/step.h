@@ -40,6 +40,10 @@ int step_caps(struct build *, struct err *);     /* drop.c: no capability in any
 int step_landlock(struct build *, struct err *); /* landlock.c */
 int step_filter(struct build *, struct err *);   /* drop.c: seccomp, last */
 
+/* step_tmpfs(b, mode, err): a detached memory file system of at most half the box's memory, in bytes
+ * and in inodes. */
+int step_tmpfs(struct build *, const char *mode, struct err *);
+
 /* step_target(b, path, is_dir, err): make ${path} in the new root, component by component without
  * following a symlink, and return an O_PATH descriptor of it. */
 int step_target(struct build *, const char *path, bool is_dir, struct err *);
