@@ -106,9 +106,9 @@ static void why_made(struct box_cgroup *cg, unsigned asked, const char *reason)
                          cgroup_names(asked, held));
         else
                 snprintf(cg->why, sizeof(cg->why),
-                         "cgroup %s holds the limits of %s; %s not limited, because %.100s.",
-                         version, cgroup_names(cg->has, held),
-                         cgroup_names(asked & ~cg->has, missing),
+                         "cgroup %s holds %s%s; %s not limited, because %.100s.", version,
+                         cg->has ? "the limits of " : "none of the limits",
+                         cgroup_names(cg->has, held), cgroup_names(asked & ~cg->has, missing),
                          reason[0] ? reason : "that controller is not delegated to us");
 }
 

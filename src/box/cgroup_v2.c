@@ -103,16 +103,20 @@ static int step_aside(const char *dir)
         return 0;
 }
 
-/* Can ${dir} be the parent of a box's group? Makes it so if that is all it takes. On success
- * returns the controllers its children have; 0 and a clause in ${why} otherwise. */
-static unsigned usable(const char *dir, bool is_own, unsigned asked, char why[256])
+/* Can ${dir} be the parent of a box's group? Makes it so if that is all it takes, and if
+ * ${may_step}, at the price of our stepping out of it. On success returns the controllers its
+ * children have; 0 and a clause in ${why} otherwise. */
+static unsigned usable(const char *dir, bool may_step, char why[256])
 {
-        unsigned need = asked & ~CGROUP_BIT(BOX_CTL_CPU); /* cpu is often not delegated: optional */
+        /* Memory is asked for even when no limit needs it: the others can be enabled beside
+         * processes of ours too, but turn the group into a thread root below which no box can be
+         * born. Cpu is often not delegated, so it is optional. */
+        const unsigned need = CGROUP_CORE;
         unsigned on, offered;
         char names[32];
 
         if (!may_write(dir)) {
-                if (!why[0] || is_own)
+                if (!why[0])
                         snprintf(why, 256, "%.120s is not delegated to uid %u", dir,
                                  (unsigned)geteuid());
                 return 0;
@@ -126,7 +130,7 @@ static unsigned usable(const char *dir, bool is_own, unsigned asked, char why[25
         }
         if (!(offered & ~on) || enable(dir, offered & ~on) == 0)
                 return offered;
-        if (errno == EBUSY && is_own && step_aside(dir) == 0 && enable(dir, offered & ~on) == 0)
+        if (errno == EBUSY && may_step && step_aside(dir) == 0 && enable(dir, offered & ~on) == 0)
                 return offered;
         /* One that cannot be had (cpu, while real-time processes run) must not cost us the others.
          */
@@ -139,27 +143,25 @@ static unsigned usable(const char *dir, bool is_own, unsigned asked, char why[25
         return 0;
 }
 
-/* From our own group to the top of the mount. Returns the controllers and leaves the place in
- * ${dir}, or 0 with the reason. */
-static unsigned pick(const struct cgroup_map *map, bool only_delegated, unsigned asked, char *dir,
-                     char why[256])
+/* From our own group to the top of the mount; only when none will do, our own by stepping out of
+ * it. Returns the controllers and leaves the place in ${dir}, or 0 with the reason. */
+static unsigned pick(const struct cgroup_map *map, bool only_delegated, char *dir, char why[256])
 {
-        bool is_own = true;
+        unsigned got = 0;
+        char *slash = dir;
 
         snprintf(dir, BOX_CGROUP_PATH_MAX, "%s", map->v2);
-        while (dir[0]) {
-                char *slash = strrchr(dir + map->v2_top, '/');
-                if (!only_delegated || is_delegated(dir)) {
-                        unsigned got = usable(dir, is_own, asked, why);
-                        if (got)
-                                return got;
-                }
-                if (!slash)
-                        return 0;
-                *slash = '\0';
-                is_own = false;
+        while (!got && slash) {
+                if (!only_delegated || is_delegated(dir))
+                        got = usable(dir, false, why);
+                slash = strrchr(dir + map->v2_top, '/');
+                if (!got && slash)
+                        *slash = '\0';
         }
-        return 0;
+        if (got)
+                return got;
+        snprintf(dir, BOX_CGROUP_PATH_MAX, "%s", map->v2);
+        return !only_delegated || is_delegated(dir) ? usable(dir, true, why) : 0;
 }
 
 static int put_u64(int fd, const char *file, uint64_t v)
@@ -204,11 +206,11 @@ int cgroup_v2_make(struct box_cgroup *cg, struct cgroup_map *map, const char *id
         bool is_managed = cgroup_scope_exists();
         char dir[BOX_CGROUP_PATH_MAX];
 
-        got = pick(map, is_managed, asked, dir, why);
+        got = pick(map, is_managed, dir, why);
         if (!got && is_managed && asked) {
-                if (cgroup_scope_enter(id, asked, why) == 0)
+                if (cgroup_scope_enter(id, asked | CGROUP_CORE, why) == 0)
                         cgroup_find(map);
-                got = pick(map, false, asked, dir, why);
+                got = pick(map, false, dir, why);
         }
         if (!got)
                 return 0;
