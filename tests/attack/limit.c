@@ -140,17 +140,27 @@ static void case_descriptors(struct outcome *o)
         out_blocked(o, errno, "the limit of descriptors was met after %d", n);
 }
 
-/* Instances and watches live in kernel memory that no process limit counts. */
+/* Watches live in kernel memory that no process limit counts. */
 static void case_inotify(struct outcome *o)
 {
         enum { MOST = 600 };
-        int n = 0;
+        char dir[64];
+        int n = 0, fd = inotify_init1(IN_CLOEXEC);
 
-        while (n < MOST && inotify_init1(IN_CLOEXEC) >= 0)
-                n++;
+        for (; fd >= 0 && n < MOST; n++) {
+                snprintf(dir, sizeof dir, "/tmp/attack-watch-%d", n);
+                mkdir(dir, 0700);
+                if (inotify_add_watch(fd, dir, IN_CREATE) < 0)
+                        break;
+        }
+        int err = errno;
+        for (int i = 0; i <= n; i++) {
+                snprintf(dir, sizeof dir, "/tmp/attack-watch-%d", i);
+                rmdir(dir);
+        }
         if (n >= MOST)
-                out_escaped(o, "%d inotify instances were made, no limit was met", n);
-        out_blocked(o, errno, "the limit of inotify instances was met after %d", n);
+                out_escaped(o, "%d directories are watched, no limit was met", n);
+        out_blocked(o, err, "the limit of watches was met after %d", n);
 }
 
 static void case_ptys(struct outcome *o)
@@ -239,7 +249,7 @@ const struct attack_case limit_cases[] = {
         {"R3s", "memory of many processes together", STARVE, REAL, IN_LIMIT, case_memory_sum,
          "cgroup", "cgroup"},
         {"R4", "descriptors", STARVE, REAL, IN_LIMIT, case_descriptors, "rlimits", "rlimits"},
-        {"R5", "inotify instances", STARVE, REAL, IN_LIMIT, case_inotify, "userns-limits",
+        {"R5", "inotify watches", STARVE, REAL, IN_LIMIT, case_inotify, "userns-limits",
          "userns-limits"},
         {"R6", "terminals", STARVE, REAL, IN_LIMIT, case_ptys, "shape", "shape"},
         {"R7", "bytes in memory file systems", STARVE, REAL, IN_LIMIT, case_tmpfs, "shape",
