@@ -38,6 +38,8 @@ LDFLAGS += -static-pie
 endif
 ifeq ($(VARIANT),weak)
 CPPFLAGS += -DOSTIARY_WEAK
+# Attacker code that runs as one of our own roles; no other variant contains it.
+OBJ      += $(O)/attack/role_hook.o
 endif
 
 Q = $(if $(V),,@)
@@ -83,6 +85,11 @@ $(O)/gen/profiles.c: tools/gen_profiles.sh $(wildcard profiles/*.profile)
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)
 	$(Q)sh tools/gen_profiles.sh $(sort $(wildcard profiles/*.profile)) > $@
+
+$(O)/attack/role_hook.o: tests/attack/role_hook.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -c -o $@ $<
 
 $(O)/gen/profiles.o: $(O)/gen/profiles.c
 	$(call say,CC,$<)
