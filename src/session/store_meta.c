@@ -165,3 +165,32 @@ int store_meta_read(int dir_fd, const char *id, struct box_meta *m, struct err *
                         *rest[i] = str_dup("");
         return 0;
 }
+
+static bool is_empty(int dir_fd, const char *path)
+{
+        int fd = openat(dir_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        _cleanup_closedir_ DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+        if (!d)
+                return true;
+        for (struct dirent *e; (e = readdir(d));)
+                if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+                        return false;
+        return true;
+}
+
+bool store_box_has_changes(int dir_fd)
+{
+        int fd = openat(dir_fd, "layers", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        _cleanup_closedir_ DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+        if (!d)
+                return false;
+        for (struct dirent *e; (e = readdir(d));) {
+                char upper[300];
+                if (e->d_name[0] == '.' || strcmp(e->d_name, "home") == 0)
+                        continue;
+                snprintf(upper, sizeof upper, "%s/upper", e->d_name);
+                if (!is_empty(fd, upper))
+                        return true;
+        }
+        return false;
+}

@@ -1,0 +1,56 @@
+/* boxend.c - see boxend.h. The end is believed when the box's lock is free, not when a message says
+ * so: whoever removes the box next needs the lock. */
+#include "cli/boxend.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "session/start.h"
+#include "wire/frame.h"
+#include "wire/msg.h"
+
+#include <poll.h>
+#include <time.h>
+
+enum { PATIENCE_S = 15, STEP_MS = 5 };
+
+static int wait_gone(int dir, const char *id, uint64_t seconds, struct err *err)
+{
+        time_t last = time(NULL) + (time_t)seconds + PATIENCE_S;
+        while (store_box_is_alive(dir)) {
+                if (time(NULL) > last)
+                        return err_set(err, E_SYSTEM, "box %s did not end in time", id);
+                poll(NULL, 0, STEP_MS);
+        }
+        return 0;
+}
+
+int boxend_stop(const struct store *s, const char *id, uint64_t grace_s, struct err *err)
+{
+        _cleanup_close_ int dir = store_box_dir(s, id, err);
+        if (dir < 0)
+                return -1;
+        if (!store_box_is_alive(dir))
+                return 0;
+        _cleanup_close_ int sock = session_connect(s, id, err);
+        if (sock < 0)
+                return store_box_is_alive(dir) ? -1 : 0;
+
+        _cleanup_buf_ struct buf b = {0};
+        uint64_t ms = grace_s > 86400 ? 86400000 : grace_s * 1000;
+        buf_put_u32(&b, (uint32_t)ms);
+        if (frame_send(sock, MSG_STOP, &b, NULL, 0) < 0)
+                return err_sys(err, "ask the supervisor of box %s to end it", id);
+
+        /* Its answer, or its end: whichever comes first. */
+        static struct frame f;
+        struct pollfd p = {.fd = sock, .events = POLLIN};
+        bool is_ended = false;
+        while (!is_ended && poll(&p, 1, (int)(ms > 1000000 ? 1000000 : ms) + 5000) > 0) {
+                if (frame_recv(sock, &f, false) <= 0)
+                        break;
+                is_ended = f.type == MSG_ENDED;
+                frame_release(&f);
+        }
+        return wait_gone(dir, id, grace_s, err);
+}

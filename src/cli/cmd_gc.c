@@ -1,0 +1,128 @@
+/* cmd_gc.c - `ostiary gc`: remove what killed processes left behind. Never touches a living box,
+ * nor a box that holds changes. */
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/exitcode.h"
+#include "base/json.h"
+#include "box/cgroup.h"
+#include "cli/args.h"
+#include "cli/cmd.h"
+#include "cli/out.h"
+#include "session/home.h"
+#include "session/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct swept {
+        struct strs boxes; /* removed */
+        size_t kept_n;     /* dead, but with changes or asked for */
+        size_t homes_n;
+        int groups_n, halves_n;
+};
+
+/* is_ours(id): does a living box of this user claim the control group? */
+static int is_ours(const char *id, void *ctx)
+{
+        const struct store *s = ctx;
+        _cleanup_close_ int dir = store_box_dir(s, id, NULL);
+        return dir >= 0 && store_box_is_alive(dir);
+}
+
+/* holds(m): is there something in the box that its user may want? After a kill nobody wrote down
+ * whether there are changes, so it is looked up in the layers. */
+static bool holds(const struct store *s, const struct box_meta *m)
+{
+        if (m->is_kept || m->has_changes)
+                return true;
+        if (m->state != BOX_DEAD)
+                return false;
+        _cleanup_close_ int dir = store_box_dir(s, m->id, NULL);
+        return dir >= 0 && store_box_has_changes(dir);
+}
+
+static int sweep_boxes(const struct store *s, struct swept *w, struct err *err)
+{
+        struct box_meta *all;
+        size_t n;
+        if (store_list(s, &all, &n, err) < 0)
+                return -1;
+        for (size_t i = 0; i < n; i++) {
+                if (all[i].state != BOX_DEAD && all[i].state != BOX_EXITED)
+                        continue;
+                if (holds(s, &all[i])) {
+                        w->kept_n++;
+                } else if (store_remove(s, all[i].id, err) == 0) {
+                        strs_add(&w->boxes, all[i].id);
+                }
+        }
+        store_list_free(all, n);
+        return 0;
+}
+
+static int print(const struct swept *w, bool is_json)
+{
+        if (!is_json) {
+                for (size_t i = 0; i < w->boxes.n; i++)
+                        puts(w->boxes.v[i]);
+                out_say("removed %zu boxes, %d half-removed ones, %d control groups, %zu old home "
+                        "layers; %zu ended boxes hold something and stay (ostiary ps -a)",
+                        w->boxes.n, w->halves_n, w->groups_n, w->homes_n, w->kept_n);
+                return EXIT_OK;
+        }
+        _cleanup_buf_ struct buf b = {0};
+        struct json j = json_of(&b);
+        json_open(&j, NULL, '{');
+        json_open(&j, "boxes", '[');
+        for (size_t i = 0; i < w->boxes.n; i++)
+                json_str(&j, NULL, w->boxes.v[i]);
+        json_close(&j, ']');
+        json_i64(&j, "half_removed", w->halves_n);
+        json_i64(&j, "control_groups", w->groups_n);
+        json_u64(&j, "home_layers", w->homes_n);
+        json_u64(&j, "kept", w->kept_n);
+        json_close(&j, '}');
+        return out_json(&b);
+}
+
+static int run(int argc, char **argv)
+{
+        bool is_json = false;
+        const struct arg flags[] = {ARG_BOOL(0, "json", &is_json, "as JSON"), ARG_END};
+        struct args a = args_of(&cmd_gc, flags, argc, argv);
+        _cleanup_strs_ struct strs words = {0};
+        if (args_only(&a, &words, 0, 0) < 0)
+                return a.exit_code;
+        struct err err = {0};
+        struct store s;
+        struct swept w = {0};
+        if (store_open(&s, &err) < 0)
+                return out_error(&err);
+        out_wait("looking for what was left behind");
+        int code = EXIT_OK;
+        if (sweep_boxes(&s, &w, &err) < 0)
+                code = out_error(&err);
+        w.halves_n = store_sweep(&s, NULL);
+        w.groups_n = box_cgroup_sweep(is_ours, &s);
+        if (home_gc(s.data, &w.homes_n, &err) < 0)
+                code = out_error(&err);
+        out_wait(NULL);
+        int printed = print(&w, is_json);
+        strs_free(&w.boxes);
+        store_free(&s);
+        return code ? code : printed;
+}
+
+const struct cmd cmd_gc = {
+        .name = "gc",
+        .args = "[--json]",
+        .summary = "remove what killed boxes left behind",
+        .help = "Removes boxes that have ended and hold no changes, control groups without a box, "
+                "and home "
+                "layers that no box uses any more. Boxes with changes stay until `ostiary rm`.\n"
+                "\n"
+                "Example:\n"
+                "  ostiary gc\n",
+        .run = run,
+};

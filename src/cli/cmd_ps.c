@@ -1,0 +1,140 @@
+/* cmd_ps.c - `ostiary ps`: the boxes of this user. Truth about life comes from the store's locks.
+ */
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/exitcode.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "cli/args.h"
+#include "cli/cmd.h"
+#include "cli/out.h"
+#include "session/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static bool is_alive(const struct box_meta *m)
+{
+        return m->state == BOX_RUNNING || m->state == BOX_STARTING;
+}
+
+/* state(m): "running", "exited 3", "dead", with what it holds. */
+static char *state(const struct box_meta *m)
+{
+        const char *more = !is_alive(m) && m->has_changes ? ", changes" : "";
+        if (m->state == BOX_EXITED)
+                return str_fmt("exited %d%s", m->exit_code, more);
+        return str_fmt("%s%s", box_state_name(m->state), more);
+}
+
+static void print_table(const struct box_meta *all, size_t n, bool is_all)
+{
+        struct out_table t = {.cols = 6};
+        time_t now = time(NULL);
+        size_t hidden = 0;
+        out_row(&t, "BOX", "STATE", "AGE", "PROFILE", "WORKSPACE", "COMMAND");
+        for (size_t i = 0; i < n; i++) {
+                const struct box_meta *m = &all[i];
+                if (!is_all && !is_alive(m)) {
+                        hidden++;
+                        continue;
+                }
+                char age[16];
+                _cleanup_free_ char *path = out_path(m->workspace);
+                _cleanup_free_ char *where = str_fmt("%s%s", path, m->is_live ? " (live)" : "");
+                _cleanup_free_ char *place = str_quote(where);
+                _cleanup_free_ char *command = str_quote(m->command);
+                _cleanup_free_ char *s = state(m);
+                out_row(&t, m->id, s, out_age((long)(now - m->created), age),
+                        *m->profile ? m->profile : "-", *place ? place : "-",
+                        *command ? command : "(waits)");
+        }
+        out_table_print(&t);
+        if (hidden)
+                out_say("%zu more %s ended and %s kept (ostiary ps -a)", hidden,
+                        hidden == 1 ? "box" : "boxes", hidden == 1 ? "is" : "are");
+}
+
+static int print_json(const struct box_meta *all, size_t n, bool is_all)
+{
+        _cleanup_buf_ struct buf b = {0};
+        struct json j = json_of(&b);
+        json_open(&j, NULL, '[');
+        for (size_t i = 0; i < n; i++) {
+                const struct box_meta *m = &all[i];
+                if (!is_all && !is_alive(m))
+                        continue;
+                json_open(&j, NULL, '{');
+                json_str(&j, "id", m->id);
+                json_str(&j, "name", m->name);
+                json_str(&j, "state", box_state_name(m->state));
+                json_str(&j, "tier", m->tier);
+                json_str(&j, "profile", m->profile);
+                json_str(&j, "workspace", m->workspace);
+                json_bool(&j, "live", m->is_live);
+                json_str(&j, "command", m->command);
+                json_i64(&j, "created", m->created);
+                json_i64(&j, "supervisor_pid", m->supervisor_pid);
+                if (m->state == BOX_EXITED) {
+                        json_i64(&j, "ended", m->ended);
+                        json_i64(&j, "exit_code", m->exit_code);
+                        json_str(&j, "why", *m->end_words ? m->end_words : NULL);
+                }
+                json_bool(&j, "has_changes", m->has_changes);
+                json_bool(&j, "kept", m->is_kept);
+                json_close(&j, '}');
+        }
+        json_close(&j, ']');
+        return out_json(&b);
+}
+
+static int run(int argc, char **argv)
+{
+        bool is_all = false, is_json = false, is_short = false;
+        const struct arg flags[] = {
+                ARG_BOOL('a', "all", &is_all, "also boxes that have ended"),
+                ARG_BOOL('q', "quiet", &is_short, "names only"),
+                ARG_BOOL(0, "json", &is_json, "as JSON"),
+                ARG_END,
+        };
+        struct args a = args_of(&cmd_ps, flags, argc, argv);
+        _cleanup_strs_ struct strs words = {0};
+        if (args_only(&a, &words, 0, 0) < 0)
+                return a.exit_code;
+        struct err err = {0};
+        struct store s;
+        struct box_meta *all = NULL;
+        size_t n = 0;
+        if (store_open(&s, &err) < 0)
+                return out_error(&err);
+        int code = EXIT_OK;
+        if (store_list(&s, &all, &n, &err) < 0)
+                code = out_error(&err);
+        else if (is_json)
+                code = print_json(all, n, is_all);
+        else if (!is_short)
+                print_table(all, n, is_all);
+        for (size_t i = 0; is_short && i < n; i++)
+                if (is_all || is_alive(&all[i]))
+                        puts(all[i].id);
+        store_list_free(all, n);
+        store_free(&s);
+        return code;
+}
+
+const struct cmd cmd_ps = {
+        .name = "ps",
+        .args = "[-a] [--json]",
+        .summary = "list boxes",
+        .help = "Lists the boxes that run; with -a also those that have ended and were kept, "
+                "because "
+                "they hold changes or were asked for. \"dead\" is a box whose supervisor was "
+                "killed; "
+                "`ostiary gc` removes it if it holds nothing.\n"
+                "\n"
+                "Example:\n"
+                "  ostiary ps -a\n",
+        .run = run,
+};

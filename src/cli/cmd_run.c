@@ -1,0 +1,119 @@
+/* cmd_run.c - `ostiary run` and `ostiary shell`: start a box and be attached to its command. */
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/exitcode.h"
+#include "base/str.h"
+#include "cli/banner.h"
+#include "cli/cmd.h"
+#include "cli/out.h"
+#include "cli/runargs.h"
+#include "session/start.h"
+#include "session/toolchain.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* start(r): from understood flags to an exit code. */
+static int start(struct runargs *r)
+{
+        struct err err = {0};
+        _cleanup_free_ char *id = NULL;
+        int sock = -1;
+        runargs_attach(r);
+        if (session_run(&r->opts, &r->store, &id, &sock, &err) < 0)
+                return out_error(&err);
+        r->stream.id = id;
+        if (!r->is_detached) {
+                banner_before(&r->store, &r->stream);
+                int code = stream_run(&r->stream, sock);
+                banner_after(&r->stream);
+                return code;
+        }
+        int got = stream_started(sock, &err);
+        close(sock);
+        if (got < 0)
+                return out_error(&err);
+        banner_before(&r->store, &r->stream);
+        puts(id);
+        return EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+        struct runargs r;
+        runargs_init(&r, &cmd_run, RUNARGS_RUN, NULL, argc, argv);
+        int code;
+        if (runargs_parse(&r) < 0)
+                code = r.args.exit_code;
+        else if (r.opts.argv.n == 0 && !r.opts.profile)
+                code = args_bad(&r.args,
+                                "say what to run: an agent (ostiary profile ls lists them), or "
+                                "a command");
+        else
+                code = start(&r);
+        runargs_free(&r);
+        return code;
+}
+
+static int shell(int argc, char **argv)
+{
+        struct runargs r;
+        runargs_init(&r, &cmd_shell, RUNARGS_RUN, NULL, argc, argv);
+        r.profile = "shell";
+        int code;
+        if (runargs_parse(&r) < 0) {
+                code = r.args.exit_code;
+        } else {
+                /* The user's own shell, if the box can see it; words after -- are its arguments. */
+                const char *mine = getenv("SHELL");
+                bool is_usable = mine && mine[0] == '/' && toolchain_is_visible(mine) &&
+                                 access(mine, X_OK) == 0;
+                _cleanup_strs_ struct strs words = r.opts.argv;
+                r.opts.argv = (struct strs){0};
+                strs_add(&r.opts.argv, is_usable ? mine : "/bin/bash");
+                for (size_t i = 0; i < words.n; i++)
+                        strs_add(&r.opts.argv, words.v[i]);
+                code = start(&r);
+        }
+        runargs_free(&r);
+        return code;
+}
+
+const struct cmd cmd_run = {
+        .name = "run",
+        .args = "[AGENT | --profile NAME] [flags] [-d] [--] [COMMAND...]",
+        .summary = "start an agent or a command in a box of its own",
+        .help = "Starts a box and runs AGENT (a profile: claude, codex, ...) or COMMAND in it. The "
+                "box "
+                "sees the tools of this machine, a home of its own, and the workspace; what it "
+                "writes "
+                "there stays in the box, unless --live. It has no network. The exit code is the "
+                "command's own.\n"
+                "\n"
+                "Words after AGENT and -- are passed to the agent. Ctrl-] d detaches; the box goes "
+                "on.\n"
+                "\n"
+                "Exit codes of our own: 64 wrong usage, 120 ended by a limit, 124 by the time "
+                "limit, 125 "
+                "ostiary could not do it, 126 the command cannot be executed, 127 it was not "
+                "found.\n"
+                "\n"
+                "Examples:\n"
+                "  ostiary run claude\n"
+                "  ostiary run claude -- -p \"fix the tests\"\n"
+                "  ostiary run --limit memory=2G --limit time=10m make test\n"
+                "  ostiary run -d -n night codex\n",
+        .run = run,
+};
+
+const struct cmd cmd_shell = {
+        .name = "shell",
+        .args = "[flags] [-- ARGUMENT...]",
+        .summary = "a shell in a box of its own",
+        .help = "The same as `ostiary run` with your shell (or bash, if the box cannot see "
+                "yours).\n"
+                "\n"
+                "Example:\n"
+                "  ostiary shell -w ~/project\n",
+        .run = shell,
+};

@@ -1,0 +1,108 @@
+/* cmd_stop.c - `ostiary stop` and `ostiary rm`: end boxes, and delete what they hold. */
+#include "cli/boxend.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/exitcode.h"
+#include "base/str.h"
+#include "cli/args.h"
+#include "cli/boxarg.h"
+#include "cli/cmd.h"
+#include "cli/out.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* each(words, act, ctx): do it to every box named; one fault does not spare the others. */
+static int each(const struct strs *words, int (*act)(struct boxarg *, const void *, struct err *),
+                const void *ctx)
+{
+        int code = EXIT_OK;
+        for (size_t i = 0; i < words->n; i++) {
+                struct err err = {0};
+                struct boxarg b;
+                if (boxarg_find(&b, words->v[i], &err) < 0 || act(&b, ctx, &err) < 0)
+                        code = out_error(&err);
+                boxarg_free(&b);
+        }
+        return code;
+}
+
+static int stop_one(struct boxarg *b, const void *ctx, struct err *err)
+{
+        out_wait("waiting for the box to end");
+        int r = boxend_stop(&b->store, b->id, *(const uint64_t *)ctx, err);
+        out_wait(NULL);
+        if (r == 0)
+                puts(b->id);
+        return r;
+}
+
+static int stop(int argc, char **argv)
+{
+        uint64_t seconds = 10;
+        const struct arg flags[] = {
+                ARG_DURATION('t', "time", &seconds, "TIME",
+                             "how long it may take to end by itself (default: 10s)"),
+                ARG_END,
+        };
+        struct args a = args_of(&cmd_stop, flags, argc, argv);
+        _cleanup_strs_ struct strs words = {0};
+        if (args_only(&a, &words, 1, 10000) < 0)
+                return a.exit_code;
+        return each(&words, stop_one, &seconds);
+}
+
+static int rm_one(struct boxarg *b, const void *ctx, struct err *err)
+{
+        bool is_forced = *(const bool *)ctx;
+        if (is_forced && boxend_stop(&b->store, b->id, 0, err) < 0 && err->code != E_ABSENT)
+                return -1;
+        out_wait("removing the box's files");
+        int r = store_remove(&b->store, b->id, err);
+        out_wait(NULL);
+        if (r == 0)
+                puts(b->id);
+        else if (!is_forced && err->code == E_REFUSED)
+                err_hint(err, "or: ostiary rm --force %s", b->id);
+        return r;
+}
+
+static int rm(int argc, char **argv)
+{
+        bool is_forced = false;
+        const struct arg flags[] = {
+                ARG_BOOL('f', "force", &is_forced, "end the box first if it runs"),
+                ARG_END,
+        };
+        struct args a = args_of(&cmd_rm, flags, argc, argv);
+        _cleanup_strs_ struct strs words = {0};
+        if (args_only(&a, &words, 1, 10000) < 0)
+                return a.exit_code;
+        return each(&words, rm_one, &is_forced);
+}
+
+const struct cmd cmd_stop = {
+        .name = "stop",
+        .args = "BOX... [--time TIME]",
+        .summary = "end boxes",
+        .help = "Asks everything in the box to end (SIGTERM), and kills it after TIME. What the "
+                "box wrote "
+                "is kept if there is something.\n"
+                "\n"
+                "Example:\n"
+                "  ostiary stop amber-3f2a\n",
+        .run = stop,
+};
+
+const struct cmd cmd_rm = {
+        .name = "rm",
+        .args = "BOX... [--force]",
+        .summary = "delete boxes and what they hold",
+        .help = "Deletes boxes that have ended, with everything they wrote that was not taken "
+                "out.\n"
+                "\n"
+                "Example:\n"
+                "  ostiary rm amber-3f2a\n",
+        .run = rm,
+};

@@ -1,0 +1,75 @@
+/* ended.c - see ended.h. Sentences that may hold a box's words are quoted. */
+#include "cli/ended.h"
+
+#include "base/cleanup.h"
+#include "base/cur.h"
+#include "base/err.h"
+#include "base/fdio.h"
+#include "base/str.h"
+#include "cli/out.h"
+#include "wire/msg.h"
+
+#include <signal.h>
+#include <string.h>
+
+/* Signals that come from the walls or the kernel rather than from the program or its user. */
+static const struct {
+        int sig;
+        const char *words;
+} signals[] = {
+        {SIGSYS,
+         "the command was killed by the box's system-call filter: it made a call of another "
+         "architecture, such as a 32-bit program does"},
+        {SIGKILL, "the command was killed"},
+        {SIGSEGV, "the command crashed (segmentation fault)"},
+        {SIGABRT, "the command aborted"},
+        {SIGBUS, "the command crashed (bus error)"},
+        {SIGILL, "the command crashed (illegal instruction)"},
+        {SIGFPE, "the command crashed (arithmetic error)"},
+        {SIGXCPU, "the command used up its processor time"},
+        {SIGXFSZ, "the command wrote a file larger than its limit"},
+};
+
+void ended_say(const struct msg_ended *e)
+{
+        static const char *const usual[MSG_END_COUNT] = {
+                [MSG_END_TIME] = "the box reached its time limit and was ended",
+                [MSG_END_MEMORY] = "the box used up its memory and was ended",
+                [MSG_END_DISK] = "the box used up its disk space and was ended",
+                [MSG_END_STOPPED] = "the box was stopped",
+                [MSG_END_FAULT] = "one of ostiary's own processes died; the box was closed",
+        };
+        if (e->words && *e->words) {
+                _cleanup_free_ char *shown = str_quote(e->words);
+                out_say("%s", shown);
+        } else if (usual[e->how]) {
+                out_say("%s", usual[e->how]);
+        } else if (e->how == MSG_END_SIGNAL) {
+                for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+                        if (signals[i].sig == (int)e->value)
+                                out_say("%s", signals[i].words);
+        }
+}
+
+void ended_failure(struct cur *body, struct err *err)
+{
+        uint32_t code;
+        _cleanup_free_ char *words = NULL;
+        if (cur_u32(body, &code) < 0 || cur_lstr(body, 4096, &words) < 0 || code > E_NOCMD) {
+                err_set(err, E_PROTO, "the supervisor refused, in words that make no sense");
+                return;
+        }
+        _cleanup_free_ char *shown = str_quote(words);
+        err_set(err, (enum err_code)code, "%s", shown);
+}
+
+void ended_notice(bool is_raw, const char *words)
+{
+        _cleanup_free_ char *shown = str_quote(words);
+        if (!is_raw) {
+                out_say("%s", shown);
+                return;
+        }
+        _cleanup_free_ char *line = str_fmt("\r\nostiary: %s\r\n", shown);
+        fdio_write_all(STDERR_FILENO, line, strlen(line));
+}

@@ -1,0 +1,256 @@
+/* runargs.c - see runargs.h. Turns words into session_opts; decides nothing about the box itself.
+ */
+#include "cli/runargs.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "cli/cmd.h"
+#include "cli/out.h"
+#include "cli/term.h"
+#include "policy/profile.h"
+#include "session/profiles.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void add(struct runargs *r, size_t *n, const struct arg *from, size_t count)
+{
+        for (size_t i = 0; i < count && *n + 1 < RUNARGS_FLAGS_MAX; i++)
+                r->flags[(*n)++] = from[i];
+}
+
+#define ADD(table) add(r, &n, table, sizeof(table) / sizeof *(table))
+
+void runargs_init(struct runargs *r, const struct cmd *cmd, enum runargs_kind kind,
+                  const struct arg *more, int argc, char **argv)
+{
+        *r = (struct runargs){.kind = kind, .tty = -1};
+        struct session_opts *o = &r->opts;
+        const struct arg shape[] = {
+                ARG_STR('w', "workspace", &r->workspace, "DIR",
+                        "the directory to work on (default: the current one)"),
+                ARG_BOOL(0, "live", &o->is_live,
+                         "write to the workspace itself instead of a copy-on-write layer"),
+                ARG_STR('p', "profile", &r->profile, "NAME",
+                        "what the agent needs (ostiary profile ls)"),
+                ARG_LIST('e', "env", &r->env, "NAME[=VALUE]",
+                         "set a variable, or pass on your own"),
+                ARG_LIST(0, "bind", &r->binds, "PATH[:MODE]",
+                         "show a host path at its own place; MODE is ro (default), rw or cow"),
+                ARG_LIST(0, "limit", &r->limits, "KEY=VALUE",
+                         "memory, cpu, pids, files, disk, time or inotify: memory=4G cpu=1.5 "
+                         "time=8h"),
+                ARG_STR('C', "cwd", &r->cwd, "DIR", "where in the box the command starts"),
+                ARG_STR(0, "force", &r->force, "REASON",
+                        "use a workspace that would be refused; say why"),
+        };
+        const struct arg life[] = {
+                ARG_STR('n', "name", &r->name, "NAME", "the box's name (default: made up)"),
+                ARG_BOOL(0, "keep", &o->is_kept, "keep the box at its end, even without changes"),
+                ARG_BOOL(0, "rm", &o->is_removed, "discard the box at its end, changes included"),
+                ARG_BOOL('q', "quiet", &r->stream.is_quiet,
+                         "no line about the box before and after"),
+        };
+        const struct arg attach[] = {
+                ARG_BOOL('d', "detach", &r->is_detached, "do not attach; print the box's name"),
+                ARG_INT('t', "tty", &r->tty, 1, "give the command a terminal"),
+                ARG_INT('T', "no-tty", &r->tty, 0, "give it pipes, also on a terminal"),
+                ARG_STR(0, "terminal", &r->terminal, "POLICY",
+                        "what its output may do to your terminal: strict, normal or raw, and "
+                        "besides: "
+                        "normal,clipboard,notify"),
+                ARG_STR(0, "detach-key", &r->detach_key, "KEY",
+                        "the key before d that detaches (default: ctrl-]), or none"),
+        };
+        size_t n = 0;
+        ADD(shape);
+        if (kind != RUNARGS_PLAN)
+                ADD(life);
+        if (kind == RUNARGS_RUN)
+                ADD(attach);
+        for (; more && more->name; more++)
+                add(r, &n, more, 1);
+        r->args = args_of(cmd, r->flags, argc, argv);
+}
+
+void runargs_free(struct runargs *r)
+{
+        session_opts_free(&r->opts);
+        store_free(&r->store);
+        strs_free(&r->env);
+        strs_free(&r->limits);
+        strs_free(&r->binds);
+}
+
+int runargs_env(struct args *a, const struct strs *words, struct strs *env)
+{
+        for (size_t i = 0; i < words->n; i++) {
+                const char *w = words->v[i];
+                size_t n = strcspn(w, "=");
+                _cleanup_free_ char *name = str_fmt("%.*s", (int)n, w);
+                if (n == 0)
+                        return args_bad(a, "--env wants NAME or NAME=VALUE, not \"%s\"", w), -1;
+                const char *value = w[n] ? w + n + 1 : getenv(name);
+                if (value)
+                        strs_set_env(env, name, value);
+                else
+                        out_say("note: %s is not set here, so it is not set in the box", name);
+        }
+        return 0;
+}
+
+int runargs_stream(struct args *a, struct stream *s, const char *terminal, const char *detach_key)
+{
+        if (filter_policy_parse(terminal ? terminal : "normal", &s->terminal) < 0)
+                return args_bad(a,
+                                "--terminal wants strict, normal or raw, then any of title, link, "
+                                "colour, image, notify, clipboard; not \"%s\"",
+                                terminal),
+                       -1;
+        if (detach_parse(detach_key ? detach_key : "ctrl-]", &s->detach) < 0)
+                return args_bad(a, "--detach-key wants a key like ctrl-q, or none; not \"%s\"",
+                                detach_key),
+                       -1;
+        return 0;
+}
+
+static int read_binds(struct runargs *r)
+{
+        for (size_t i = 0; i < r->binds.n; i++) {
+                char *w = r->binds.v[i], *colon = strrchr(w, ':');
+                const char *mode = "ro";
+                if (colon &&
+                    (!strcmp(colon, ":ro") || !strcmp(colon, ":rw") || !strcmp(colon, ":cow"))) {
+                        *colon = 0;
+                        mode = colon + 1;
+                }
+                if (!*w)
+                        return args_bad(&r->args, "--bind wants PATH or PATH:MODE"), -1;
+                session_opts_bind(&r->opts, w, mode);
+        }
+        return 0;
+}
+
+static int read_values(struct runargs *r)
+{
+        struct session_opts *o = &r->opts;
+        struct err err = {0};
+        char **const to[] = {&o->name, &o->profile, &o->workspace, &o->cwd, &o->force_reason};
+        const char *const from[] = {r->name, r->profile, r->workspace, r->cwd, r->force};
+        for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
+                if (from[i]) {
+                        free(*to[i]);
+                        *to[i] = str_dup(from[i]);
+                }
+        }
+        for (size_t i = 0; i < r->limits.n; i++) {
+                if (profile_limit_check(r->limits.v[i], &err) < 0)
+                        return args_bad(&r->args, "--limit: %s", err.text), -1;
+                strs_add(&o->limits, r->limits.v[i]);
+        }
+        if (r->force && !*r->force)
+                return args_bad(&r->args, "--force wants a reason, in words"), -1;
+        if (o->is_kept && o->is_removed)
+                return args_bad(&r->args, "--keep and --rm contradict each other"), -1;
+        if (runargs_env(&r->args, &r->env, &o->env) < 0 || read_binds(r) < 0)
+                return -1;
+        return runargs_stream(&r->args, &r->stream, r->terminal, r->detach_key);
+}
+
+/* is_profile(r, word): is the first word an agent of ours? A word with a slash never is. */
+static bool is_profile(struct runargs *r, const char *word)
+{
+        if (!profile_name_ok(word))
+                return false;
+        _cleanup_free_ char *text = profiles_text(r->store.config, word, NULL, NULL);
+        return text != NULL;
+}
+
+static bool is_on_path(const char *word)
+{
+        const char *path = getenv("PATH");
+        if (strchr(word, '/'))
+                return true;
+        for (const char *p = path ? path : "/usr/bin:/bin"; *p;) {
+                size_t n = strcspn(p, ":");
+                _cleanup_free_ char *full = str_fmt("%.*s/%s", (int)n, p, word);
+                if (n && access(full, X_OK) == 0)
+                        return true;
+                p += n + (p[n] == ':');
+        }
+        return false;
+}
+
+/* refuse_near(r, word): neither profile nor command, but close to a profile: say which. */
+static int refuse_near(struct runargs *r, const char *word)
+{
+        if (is_on_path(word))
+                return 0;
+        _cleanup_strs_ struct strs names = {0};
+        profiles_names(r->store.config, &names);
+        const char *near = str_suggest(word, (const char *const *)names.v, names.n);
+        if (!near)
+                return 0;
+        _cleanup_free_ char *shown = str_quote(word);
+        args_bad(&r->args,
+                 "\"%s\" is neither an agent nor a command on PATH; did you mean: ostiary %s %s",
+                 shown, r->args.cmd->name, near);
+        return -1;
+}
+
+/* read_words(r): after the flags. AGENT may be followed by more flags and then by words for it. */
+static int read_words(struct runargs *r)
+{
+        struct args *a = &r->args;
+        struct session_opts *o = &r->opts;
+        char *word = args_next(a);
+        if (a->is_over)
+                return -1;
+        if (word && !r->profile && is_profile(r, word)) {
+                r->profile = word;
+                word = args_next(a);
+                if (a->is_over)
+                        return -1;
+                if (word)
+                        strs_add(&o->extra_args, word);
+                for (char **w = args_rest(a); *w; w++)
+                        strs_add(&o->extra_args, *w);
+                return 0;
+        }
+        if (word) {
+                if (!r->profile && refuse_near(r, word) < 0)
+                        return -1;
+                strs_add(&o->argv, word);
+        }
+        for (char **w = args_rest(a); *w; w++)
+                strs_add(&o->argv, *w);
+        return 0;
+}
+
+int runargs_parse(struct runargs *r)
+{
+        struct err err = {0};
+        /* Only to know the user's profiles; a fault here is told below, after faults of the line.
+         */
+        store_paths(&r->store, NULL);
+        if (read_words(r) < 0 || read_values(r) < 0)
+                return -1;
+        store_free(&r->store);
+        int got = r->kind == RUNARGS_PLAN ? store_paths(&r->store, &err)
+                                          : store_open(&r->store, &err);
+        if (got < 0)
+                r->args.exit_code = out_error(&err);
+        return got;
+}
+
+void runargs_attach(struct runargs *r)
+{
+        struct session_opts *o = &r->opts;
+        /* Detached, an agent still wants a terminal (somebody will attach); a command does not. */
+        o->is_tty = r->tty >= 0 ? r->tty : term_is_ours() && (!r->is_detached || r->profile);
+        o->has_stdin = !r->is_detached && !term_is_background(STDIN_FILENO);
+        term_size(&o->cols, &o->rows);
+        r->stream.is_tty = o->is_tty && isatty(STDIN_FILENO) && !r->is_detached;
+        r->stream.has_stdin = o->has_stdin;
+}

@@ -1,0 +1,355 @@
+/* stream.c - the loop of an attached client. See stream.h.
+ *
+ * One poll loop over the box's socket, our input, our outputs and a signalfd. Input is read only
+ * while the socket takes it, and the socket only while our outputs take it, so a slow reader slows
+ * the box down and nothing piles up. Parses frames of our own supervisor; the box's bytes go to a
+ * sink. */
+#include "cli/stream.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/exitcode.h"
+#include "cli/ended.h"
+#include "cli/out.h"
+#include "cli/sink.h"
+#include "cli/term.h"
+#include "wire/frame.h"
+#include "wire/msg.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+
+enum { READ_MAX = 32768, FRAMES_PER_TURN = 16 };
+
+struct loop {
+        struct stream *s;
+        int sock;
+        struct sink out[2];
+        bool is_told[2];  /* the box knows that nobody reads this output */
+        bool is_in_open;  /* our stdin still has something to say */
+        struct buf queue; /* frames that did not fit: u32 type, u32 length, body */
+        bool is_over;
+        int code;
+};
+
+/* --- towards the box -------------------------------------------------------------------------- */
+
+static void over(struct loop *l, int code)
+{
+        l->is_over = true;
+        l->code = code;
+}
+
+static void queue_run(struct loop *l)
+{
+        while (l->queue.len) {
+                struct cur c = cur_of(l->queue.data, l->queue.len);
+                uint32_t type, n;
+                const uint8_t *p;
+                if (cur_u32(&c, &type) < 0 || cur_u32(&c, &n) < 0 || cur_bytes(&c, n, &p) < 0)
+                        break;
+                if (frame_send_data(l->sock, type, p, n) < 0 &&
+                    (errno == EAGAIN || errno == ENOBUFS))
+                        return;
+                /* Any other error shows when reading: the supervisor's last words may be there. */
+                buf_drop(&l->queue, 8 + n);
+        }
+}
+
+static void send_data(struct loop *l, uint32_t type, const void *p, size_t n)
+{
+        buf_put_u32(&l->queue, type);
+        buf_put_u32(&l->queue, (uint32_t)n);
+        buf_put(&l->queue, p, n);
+        queue_run(l);
+}
+
+static void send_u32(struct loop *l, uint32_t type, uint32_t a, const uint32_t *b)
+{
+        _cleanup_buf_ struct buf body = {0};
+        buf_put_u32(&body, a);
+        if (b)
+                buf_put_u32(&body, *b);
+        send_data(l, type, body.data, body.len);
+}
+
+static void send_size(struct loop *l)
+{
+        uint32_t cols, rows;
+        term_size(&cols, &rows);
+        send_u32(l, MSG_RESIZE, cols, &rows);
+}
+
+static void on_input(struct loop *l)
+{
+        static uint8_t bytes[READ_MAX];
+        ssize_t n = read(STDIN_FILENO, bytes, sizeof bytes);
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
+                return;
+        if (n <= 0) {
+                l->is_in_open = false;
+                if (l->s->is_tty) {
+                        l->s->is_detached = true; /* the terminal is gone */
+                        over(l, 128 + SIGHUP);
+                } else {
+                        send_data(l, MSG_STDIN, NULL, 0);
+                }
+                return;
+        }
+        if (!l->s->is_tty) {
+                send_data(l, MSG_STDIN, bytes, (size_t)n);
+                return;
+        }
+        _cleanup_buf_ struct buf keys = {0};
+        bool is_leaving = detach_feed(&l->s->detach, bytes, (size_t)n, &keys);
+        if (keys.len)
+                send_data(l, MSG_STDIN, keys.data, keys.len);
+        if (is_leaving) {
+                l->s->is_detached = true;
+                over(l, EXIT_OK);
+        }
+}
+
+static void on_signal(struct loop *l, int sig)
+{
+        struct stream *s = l->s;
+        switch (sig) {
+        case SIGWINCH:
+                if (s->is_tty && s->is_started)
+                        send_size(l);
+                return;
+        case SIGCONT:
+                if (s->is_tty && s->is_started) {
+                        term_raw(NULL);
+                        send_size(l);
+                }
+                return;
+        case SIGHUP:
+                s->is_detached = true;
+                over(l, 128 + sig);
+                return;
+        case SIGTERM:
+                if (s->is_tty) {
+                        s->is_detached = true;
+                        over(l, 128 + sig);
+                        return;
+                }
+                break;
+        default:
+                break;
+        }
+        send_u32(l, MSG_SIGNAL, (uint32_t)sig, NULL);
+}
+
+/* --- from the box ----------------------------------------------------------------------------- */
+
+static void on_started(struct loop *l)
+{
+        struct stream *s = l->s;
+        struct err err = {0};
+        if (s->is_started)
+                return;
+        s->is_started = true;
+        if (s->is_tty && term_raw(&err) < 0)
+                out_error(&err);
+        l->is_in_open = s->has_stdin;
+}
+
+/* Output from before we came: it must not make the terminal answer questions asked long ago. */
+static void on_replay(struct loop *l, const struct cur *body)
+{
+        struct filter_policy *p = &l->out[0].filter.policy;
+        struct filter_policy before = *p;
+        p->may_query = false;
+        p->is_raw = false;
+        sink_put(&l->out[0], body->p, body->left);
+        *p = before;
+}
+
+static void on_frame(struct loop *l, struct frame *f)
+{
+        char *words = NULL;
+        switch (f->type) {
+        case MSG_STARTED:
+                on_started(l);
+                return;
+        case MSG_STDOUT:
+                sink_put(&l->out[0], f->body.p, f->body.left);
+                return;
+        case MSG_STDERR:
+                sink_put(&l->out[1], f->body.p, f->body.left);
+                return;
+        case MSG_REPLAY:
+                on_replay(l, &f->body);
+                return;
+        case MSG_NOTICE:
+                if (cur_lstr(&f->body, 4096, &words) == 0 && !l->s->is_quiet)
+                        ended_notice(l->s->is_tty && l->s->is_started, words);
+                free(words);
+                return;
+        case MSG_FAILED: {
+                struct err err = {0};
+                ended_failure(&f->body, &err);
+                term_restore();
+                over(l, out_error(&err));
+                return;
+        }
+        case MSG_ENDED: {
+                struct msg_ended e;
+                sink_close(&l->out[0]);
+                sink_close(&l->out[1]);
+                term_restore();
+                if (msg_ended_get(&f->body, &e) < 0) {
+                        out_say("the supervisor's last message makes no sense");
+                        over(l, EXIT_OURS);
+                        return;
+                }
+                l->s->is_ended = true;
+                l->s->is_kept = e.is_kept;
+                ended_say(&e);
+                over(l, msg_ended_exit_code(&e));
+                msg_ended_free(&e);
+                return;
+        }
+        default:
+                return;
+        }
+}
+
+static void on_socket(struct loop *l)
+{
+        static struct frame f;
+        for (int i = 0; i < FRAMES_PER_TURN && !l->is_over; i++) {
+                if (sink_is_full(&l->out[0]) || sink_is_full(&l->out[1]))
+                        return;
+                int r = frame_recv(l->sock, &f, false);
+                if (r < 0 && (errno == EAGAIN || errno == EINTR))
+                        return;
+                if (r <= 0) {
+                        term_restore();
+                        out_say("box %s: its supervisor ended without a word; the box is closed",
+                                l->s->id);
+                        over(l, EXIT_OURS);
+                        return;
+                }
+                on_frame(l, &f);
+                frame_release(&f);
+        }
+}
+
+/* --- the loop --------------------------------------------------------------------------------- */
+
+static int catch_signals(void)
+{
+        static const int ours[] = {SIGWINCH, SIGCONT, SIGHUP,  SIGTERM,
+                                   SIGINT,   SIGQUIT, SIGUSR1, SIGUSR2};
+        sigset_t set;
+        sigemptyset(&set);
+        for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+                struct sigaction was;
+                sigaction(ours[i], NULL, &was);
+                /* nohup and background shells ignore some: they stay ignored */
+                if (was.sa_handler != SIG_IGN)
+                        sigaddset(&set, ours[i]);
+        }
+        signal(SIGPIPE, SIG_IGN);
+        sigprocmask(SIG_BLOCK, &set, NULL);
+        return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void tell_gone(struct loop *l)
+{
+        for (uint32_t i = 0; i < 2; i++) {
+                if (l->out[i].is_gone && !l->is_told[i]) {
+                        l->is_told[i] = true;
+                        send_u32(l, MSG_CLOSE_OUT, i + 1, NULL);
+                }
+        }
+}
+
+static void turn(struct loop *l, int sig_fd)
+{
+        bool is_full = sink_is_full(&l->out[0]) || sink_is_full(&l->out[1]);
+        bool may_read = l->is_in_open && l->s->is_started && l->queue.len == 0;
+        enum { SOCK, SIG, IN, OUT, ERR };
+        struct pollfd p[] = {
+                [SOCK] = {.fd = l->sock,
+                          .events = (short)((is_full ? 0 : POLLIN) | (l->queue.len ? POLLOUT : 0))},
+                [SIG] = {.fd = sig_fd, .events = POLLIN},
+                [IN] = {.fd = may_read ? STDIN_FILENO : -1, .events = POLLIN},
+                [OUT] = {.fd = sink_is_full(&l->out[0]) ? STDOUT_FILENO : -1, .events = POLLOUT},
+                [ERR] = {.fd = sink_is_full(&l->out[1]) ? STDERR_FILENO : -1, .events = POLLOUT},
+        };
+        if (is_full && !l->queue.len)
+                p[SOCK].fd = -1; /* a hang-up would be reported again and again */
+        if (poll(p, 5, -1) < 0)
+                return;
+        if (p[SIG].revents) {
+                struct signalfd_siginfo info;
+                while (!l->is_over && read(sig_fd, &info, sizeof info) == sizeof info)
+                        on_signal(l, (int)info.ssi_signo);
+        }
+        if (p[OUT].revents)
+                sink_flush(&l->out[0]);
+        if (p[ERR].revents)
+                sink_flush(&l->out[1]);
+        if (!l->is_over && (p[SOCK].revents & POLLOUT))
+                queue_run(l);
+        if (!l->is_over && (p[SOCK].revents & (POLLIN | POLLHUP | POLLERR)))
+                on_socket(l);
+        if (!l->is_over && p[IN].revents)
+                on_input(l);
+        tell_gone(l);
+}
+
+int stream_run(struct stream *s, int sock)
+{
+        _cleanup_close_ int owned = sock;
+        static struct loop l;
+        l = (struct loop){.s = s, .sock = sock};
+        fcntl(sock, F_SETFL, fcntl(sock, F_GETFL) | O_NONBLOCK);
+        _cleanup_close_ int sig_fd = catch_signals();
+        if (sig_fd < 0) {
+                out_say("cannot watch for signals: %s", strerror(errno));
+                return EXIT_OURS;
+        }
+        sink_open(&l.out[0], STDOUT_FILENO, &s->terminal);
+        sink_open(&l.out[1], STDERR_FILENO, &s->terminal);
+        while (!l.is_over)
+                turn(&l, sig_fd);
+
+        if (!s->is_detached) {
+                sink_close(&l.out[0]);
+                sink_close(&l.out[1]);
+        }
+        term_restore();
+        buf_free(&l.queue);
+        if (s->is_detached && !s->is_quiet)
+                out_say("detached from %s; ostiary attach %s to come back", s->id, s->id);
+        return l.code;
+}
+
+int stream_started(int sock, struct err *err)
+{
+        static struct frame f;
+        for (;;) {
+                int r = frame_recv(sock, &f, false);
+                if (r <= 0)
+                        return err_set(err, E_SYSTEM,
+                                       "the box's supervisor ended before the box was ready");
+                uint32_t type = f.type;
+                if (type == MSG_FAILED)
+                        ended_failure(&f.body, err);
+                frame_release(&f);
+                if (type == MSG_FAILED)
+                        return -1;
+                if (type == MSG_STARTED || type == MSG_INFO)
+                        return 0;
+                if (type == MSG_ENDED)
+                        return err_set(err, E_SYSTEM, "the box ended before it was ready");
+        }
+}
