@@ -36,6 +36,8 @@ table() {
 		want qemu-system-x86  qemu-system-x86_64       a fresh machine with cgroup v2
 		want busybox-static   busybox                  the user land of that machine
 		want cpio             cpio                     packing its first file system
+		want mmdebstrap       mmdebstrap               the Debian on its disk
+		want e2fsprogs        mke2fs                   making that disk
 		want mmdebstrap       mmdebstrap               filling its disk
 		want e2fsprogs        mke2fs                   making its disk
 		want man-db           man                      checking the manual page

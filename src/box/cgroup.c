@@ -43,6 +43,29 @@ int cgroup_value(int dir_fd, const char *file, const char *key, uint64_t *n)
         return 0;
 }
 
+int cgroup_put(int fd, const char *file, uint64_t v)
+{
+        char text[32];
+
+        snprintf(text, sizeof(text), "%llu", (unsigned long long)v);
+        return fdio_put(fd, file, text);
+}
+
+int cgroup_procs(int dir_fd, pid_t out[CGROUP_BATCH])
+{
+        char text[CGROUP_BATCH * 8], *at = text, *end; /* a pid has at most seven digits */
+        _cleanup_close_ int fd = openat(dir_fd, "cgroup.procs", O_RDONLY | O_CLOEXEC);
+        ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+        int n = 0;
+
+        if (len <= 0)
+                return 0;
+        text[len] = '\0';
+        for (char *line; n < CGROUP_BATCH && (line = strchr(at, '\n')); at = line + 1)
+                out[n++] = (pid_t)strtol(at, &end, 10);
+        return n;
+}
+
 /* One try of make, open, lock. A sweeping gc can delete the group before we hold the lock; then the
  * descriptor names a dead directory, which shows in that its link count is 0 or its path is gone.
  */

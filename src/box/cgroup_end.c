@@ -18,7 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define KILL_BATCH  256
 #define SWEEP_DEPTH 16
 
 static void nap_ms(long ms)
@@ -28,31 +27,17 @@ static void nap_ms(long ms)
         nanosleep(&t, NULL);
 }
 
-/* The first processes of the group. Returns how many. */
-static int procs_read(int dir_fd, pid_t out[KILL_BATCH])
-{
-        int fd = openat(dir_fd, "cgroup.procs", O_RDONLY | O_CLOEXEC), n = 0;
-        FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
-
-        if (!f)
-                return 0;
-        while (n < KILL_BATCH && fscanf(f, "%d", &out[n]) == 1)
-                n += out[n] > 0; /* 0 is a process outside our pid namespace */
-        fclose(f);
-        return n;
-}
-
 /* One round. A number read from a file may belong to somebody else by the time it is used, so take
  * a handle first and kill through it only what the group still lists afterwards. */
 static int kill_round(int dir_fd)
 {
-        pid_t before[KILL_BATCH], after[KILL_BATCH];
-        int handle[KILL_BATCH];
-        int n = procs_read(dir_fd, before), after_n;
+        pid_t before[CGROUP_BATCH], after[CGROUP_BATCH];
+        int handle[CGROUP_BATCH];
+        int n = cgroup_procs(dir_fd, before), after_n;
 
         for (int i = 0; i < n; i++)
                 handle[i] = (int)syscall(SYS_pidfd_open, before[i], 0);
-        after_n = n ? procs_read(dir_fd, after) : 0;
+        after_n = n ? cgroup_procs(dir_fd, after) : 0;
         for (int i = 0; i < n; i++) {
                 for (int k = 0; k < after_n; k++)
                         if (after[k] == before[i] && handle[i] >= 0)

@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -172,15 +173,18 @@ unsigned cgroup_asked(const struct box_limits *limits)
 const char *cgroup_names(unsigned bits, char buf[32])
 {
         unsigned left = bits & CGROUP_ALL;
+        size_t len = 0;
 
         buf[0] = '\0';
         for (int c = 0; c < BOX_CTL_N; c++) {
                 if (!(left & CGROUP_BIT(c)))
                         continue;
                 left &= ~CGROUP_BIT(c);
-                if (buf[0])
-                        strcat(buf, left ? ", " : " and ");
-                strcat(buf, cgroup_ctl_name[c]);
+                len += (size_t)snprintf(buf + len, 32 - len, "%s%s",
+                                        len == 0 ? ""
+                                        : left   ? ", "
+                                                 : " and ",
+                                        cgroup_ctl_name[c]);
         }
         return buf;
 }

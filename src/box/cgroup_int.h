@@ -60,6 +60,14 @@ int cgroup_open(struct box_cgroup *, int slot, const char *parent, const char *i
  * number" lines. 0 or -1; "max" counts as absent. */
 int cgroup_value(int dir_fd, const char *file, const char *key, uint64_t *);
 
+/* cgroup_put(dir_fd, file, n): write the number. 0 or -1 with errno. */
+int cgroup_put(int dir_fd, const char *file, uint64_t);
+
+/* cgroup_procs(dir_fd, out): the first processes of that group, CGROUP_BATCH at most. Returns how
+ * many; one outside our pid namespace counts as 0. */
+#define CGROUP_BATCH 256
+int cgroup_procs(int dir_fd, pid_t out[CGROUP_BATCH]);
+
 /* cgroup_scope_exists(): is there a systemd manager that we could ask? */
 bool cgroup_scope_exists(void);
 

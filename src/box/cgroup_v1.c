@@ -13,21 +13,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static int put_u64(int fd, const char *file, uint64_t v)
-{
-        char text[32];
-
-        snprintf(text, sizeof(text), "%llu", (unsigned long long)v);
-        return fdio_put(fd, file, text);
-}
-
 static int memory_set(int fd, uint64_t bytes, struct err *err)
 {
-        if (put_u64(fd, "memory.limit_in_bytes", bytes) < 0)
+        if (cgroup_put(fd, "memory.limit_in_bytes", bytes) < 0)
                 return err_sys(err, "set memory.limit_in_bytes of the box");
         /* Memory and swap together; may not be below the former, hence the order. Absent without
          * swap accounting. */
-        if (put_u64(fd, "memory.memsw.limit_in_bytes", bytes) < 0 && errno != ENOENT &&
+        if (cgroup_put(fd, "memory.memsw.limit_in_bytes", bytes) < 0 && errno != ENOENT &&
             errno != EOPNOTSUPP)
                 return err_sys(err, "set memory.memsw.limit_in_bytes of the box");
         return 0;
@@ -37,7 +29,7 @@ static int cpu_set(int fd, uint64_t milli, struct err *err)
 {
         if (milli < 10)
                 milli = 10; /* the kernel's least is one millisecond */
-        if (put_u64(fd, "cpu.cfs_quota_us", milli * 100) == 0)
+        if (cgroup_put(fd, "cpu.cfs_quota_us", milli * 100) == 0)
                 return 0;
         /* v1 refuses a quota above the parent's: then the parent's, which is tighter, holds. */
         return errno == EINVAL ? 0 : err_sys(err, "set cpu.cfs_quota_us of the box");
@@ -49,7 +41,7 @@ static int limit_set(int c, int fd, const struct box_limits *l, struct err *err)
         case BOX_CTL_MEMORY:
                 return memory_set(fd, l->memory, err);
         case BOX_CTL_PIDS:
-                return put_u64(fd, "pids.max", l->pids) < 0
+                return cgroup_put(fd, "pids.max", l->pids) < 0
                                ? err_sys(err, "set pids.max of the box")
                                : 0;
         case BOX_CTL_CPU:

@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -77,29 +76,20 @@ static int enable(const char *dir, unsigned bits)
  * 0 when ${dir} is free of processes now. */
 static int step_aside(const char *dir)
 {
-        char path[BOX_CGROUP_PATH_MAX + 64], number[24], *rest = NULL;
-        _cleanup_free_ char *text = NULL;
+        _cleanup_close_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        pid_t here[CGROUP_BATCH];
+        int n = fd < 0 ? 0 : cgroup_procs(fd, here);
 
-        snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
-        text = fdio_read_file(AT_FDCWD, path, 4096, NULL);
-        if (!text)
+        if (fd < 0)
                 return -1;
-        snprintf(path, sizeof(path), "%s/" CGROUP_LEAF, dir);
-        for (int moving = 0; moving < 2; moving++) {
-                _cleanup_free_ char *copy = strdup(text);
-                if (!copy || (moving && mkdir(path, 0755) < 0 && errno != EEXIST))
+        for (int i = 0; i < n; i++)
+                if (here[i] != getpid() && here[i] != getppid())
                         return -1;
-                if (moving)
-                        strcat(path, "/cgroup.procs");
-                for (char *w = strtok_r(copy, "\n", &rest); w; w = strtok_r(NULL, "\n", &rest)) {
-                        long pid = strtol(w, NULL, 10);
-                        if (pid != getpid() && pid != getppid())
-                                return -1;
-                        snprintf(number, sizeof(number), "%ld", pid);
-                        if (moving && fdio_put(AT_FDCWD, path, number) < 0)
-                                return -1;
-                }
-        }
+        if (mkdirat(fd, CGROUP_LEAF, 0755) < 0 && errno != EEXIST)
+                return -1;
+        for (int i = 0; i < n; i++)
+                if (cgroup_put(fd, CGROUP_LEAF "/cgroup.procs", (uint64_t)here[i]) < 0)
+                        return -1;
         return 0;
 }
 
@@ -164,14 +154,6 @@ static unsigned pick(const struct cgroup_map *map, bool only_delegated, char *di
         return !only_delegated || is_delegated(dir) ? usable(dir, true, why) : 0;
 }
 
-static int put_u64(int fd, const char *file, uint64_t v)
-{
-        char text[32];
-
-        snprintf(text, sizeof(text), "%llu", (unsigned long long)v);
-        return fdio_put(fd, file, text);
-}
-
 static int limits_set(struct box_cgroup *cg, unsigned got, const struct box_limits *l,
                       struct err *err)
 {
@@ -179,14 +161,14 @@ static int limits_set(struct box_cgroup *cg, unsigned got, const struct box_limi
         char text[48];
 
         if (hold & CGROUP_BIT(BOX_CTL_MEMORY)) {
-                if (put_u64(cg->fd[0], "memory.max", l->memory) < 0)
+                if (cgroup_put(cg->fd[0], "memory.max", l->memory) < 0)
                         return err_sys(err, "set memory.max of the box");
                 /* Without this the limit is memory plus all swap. Absent without swap accounting.
                  */
                 if (fdio_put(cg->fd[0], "memory.swap.max", "0") < 0 && errno != ENOENT)
                         return err_sys(err, "set memory.swap.max of the box");
         }
-        if ((hold & CGROUP_BIT(BOX_CTL_PIDS)) && put_u64(cg->fd[0], "pids.max", l->pids) < 0)
+        if ((hold & CGROUP_BIT(BOX_CTL_PIDS)) && cgroup_put(cg->fd[0], "pids.max", l->pids) < 0)
                 return err_sys(err, "set pids.max of the box");
         if (hold & CGROUP_BIT(BOX_CTL_CPU)) {
                 uint64_t milli =

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # lib-image.sh - the disk of the fresh machine: Debian's cloud kernel and a small Debian with systemd.
 #
 # Sourced by lib-boot.sh. vm_image DIR makes DIR/{vmlinuz,initrd,root.ext4} once (about 40 s, from the
