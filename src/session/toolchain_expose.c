@@ -212,8 +212,7 @@ static char *moved_root(const struct toolchain_finder *f, const struct toolchain
         return root;
 }
 
-bool toolchain_by_row(struct toolchain_finder *f, const char *path,
-                      const struct toolchain_row **row)
+bool toolchain_by_row(struct toolchain_finder *f, const char *path)
 {
         for (const struct toolchain_row *r = toolchain_rows; r->name; r++) {
                 _cleanup_free_ char *moved = moved_root(f, r);
@@ -225,8 +224,6 @@ bool toolchain_by_row(struct toolchain_finder *f, const char *path,
                 char there[PATH_MAX];
                 if (!realpath(path, there) || !toolchain_is_shown(f, there))
                         continue;
-                if (row)
-                        *row = r;
                 return true;
         }
         return false;

@@ -36,10 +36,12 @@ const char *toolchain_refused(const struct toolchain_finder *, const char *path)
 bool toolchain_show(struct toolchain_finder *, const char *path, const char *why);
 /* toolchain_by_row(f, path): if a row of the table fits ${path}, show what it says. True when
  * ${path} is shown afterwards; ${row} (may be NULL) is the row that fitted. */
-bool toolchain_by_row(struct toolchain_finder *, const char *path,
-                      const struct toolchain_row **row);
+bool toolchain_by_row(struct toolchain_finder *, const char *path);
 
 /* toolchain_resolve.c */
+/* toolchain_follow(f, path): resolve ${path}, noting every link on the way that the box will not
+ * have by itself. The caller frees; NULL when something is missing. */
+char *toolchain_follow(struct toolchain_finder *, const char *path);
 /* toolchain_program(f, path): ${path} is to be executed in the box: show all it needs. True when
  * the kernel would find it there. */
 bool toolchain_program(struct toolchain_finder *, const char *path);

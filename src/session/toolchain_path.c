@@ -115,14 +115,15 @@ static void one_entry(struct toolchain_finder *f, const char *entry)
                 leave_out(f, entry, "snaps need a service of the host");
                 return;
         }
-        const struct toolchain_row *row = NULL;
         if (str_ends(real, "/mise/shims")) {
-                toolchain_by_row(f, real, NULL);
+                toolchain_by_row(f, real);
                 keep_mise(f, real);
                 return;
         }
-        if (toolchain_is_shown(f, real) || toolchain_by_row(f, entry, &row) ||
-            toolchain_by_row(f, real, &row) || by_neighbours(f, real)) {
+        /* Known by the name it has on PATH: that name shall lead there inside as well. */
+        if (toolchain_by_row(f, entry) && strcmp(entry, real) != 0)
+                free(toolchain_follow(f, entry));
+        if (toolchain_is_shown(f, real) || toolchain_by_row(f, real) || by_neighbours(f, real)) {
                 keep(f, real);
                 return;
         }

@@ -69,14 +69,14 @@ static void straighten(char *path)
 
 /* Follow every symlink of ${path}, letting the table look at each name on the way (a toolchain may
  * be known by the link that leads to it) and noting links that the box will not have. */
-static char *follow(struct toolchain_finder *f, const char *path)
+char *toolchain_follow(struct toolchain_finder *f, const char *path)
 {
         char now[PATH_MAX], at[PATH_MAX], to[PATH_MAX], next[2 * PATH_MAX];
         if ((size_t)snprintf(now, sizeof now, "%s", path) >= sizeof now)
                 return NULL;
         for (int i = 0; i < LINKS_MAX; i++) {
                 if (!toolchain_is_shown(f, now))
-                        toolchain_by_row(f, now, NULL);
+                        toolchain_by_row(f, now);
                 if (!first_link(now, at, to)) {
                         straighten(now);
                         return errno ? NULL : str_dup(now);
@@ -227,13 +227,13 @@ bool toolchain_program(struct toolchain_finder *f, const char *path)
 {
         if (f->depth >= DEPTH_MAX)
                 return false;
-        _cleanup_free_ char *real = follow(f, path);
+        _cleanup_free_ char *real = toolchain_follow(f, path);
         struct stat st;
         if (!real || stat(real, &st) < 0 || !S_ISREG(st.st_mode))
                 return false;
         f->depth++;
-        bool is_shown = toolchain_is_shown(f, real) || toolchain_by_row(f, real, NULL) ||
-                        by_package(f, real);
+        bool is_shown =
+                toolchain_is_shown(f, real) || toolchain_by_row(f, real) || by_package(f, real);
         if (!is_shown) {
                 is_shown = toolchain_show(f, real, "command: a program by itself");
                 if (is_shown)
