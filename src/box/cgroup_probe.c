@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,6 +42,7 @@ static void answer_find(struct answer *a)
 static const char *cure(const struct answer *a)
 {
         struct cgroup_map map;
+        struct statvfs fs;
 
         cgroup_find(&map);
         if (a->has == CGROUP_ALL)
@@ -56,6 +58,11 @@ static const char *cure(const struct answer *a)
         if (!map.v2[0])
                 return " Mount it: mount -t cgroup2 none /sys/fs/cgroup. Until then rlimits hold "
                        "per process.";
+        if (statvfs(map.v2, &fs) == 0 && (fs.f_flag & ST_RDONLY))
+                return " That is how containers come: start this one with a writable "
+                       "/sys/fs/cgroup "
+                       "of its own (docker: --cgroupns=private and --privileged; podman: "
+                       "--systemd=always). Until then rlimits hold per process.";
         if (access("/run/systemd/system", F_OK) == 0)
                 return " Let your systemd user manager run (log in through a session, or "
                        "loginctl enable-linger USER as root); it can then give us a scope. Until "

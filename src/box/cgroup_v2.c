@@ -106,7 +106,9 @@ static unsigned usable(const char *dir, bool may_step, char why[256])
         char names[32];
 
         if (!may_write(dir)) {
-                if (!why[0])
+                if (!why[0] && errno == EROFS)
+                        snprintf(why, 256, "%.120s is mounted read-only", dir);
+                else if (!why[0])
                         snprintf(why, 256, "%.120s is not delegated to uid %u", dir,
                                  (unsigned)geteuid());
                 return 0;
