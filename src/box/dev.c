@@ -1,5 +1,6 @@
-/* dev.c - a /dev of the box's own: six harmless nodes, its own ptys, shared memory, and nothing of
- * the host's hardware. Bound by descriptor and checked to be the device meant (case 22). */
+/* dev.c - a /dev of the box's own: six harmless nodes, its own ptys, and nothing of the host's
+ * hardware (/dev/shm is a piece of the stage, see root.c). Bound by descriptor and checked to be
+ * the device meant (case 22). */
 #include "box/step.h"
 
 #include "base/cleanup.h"
@@ -67,12 +68,5 @@ int step_dev(struct build *b, struct err *err)
         _cleanup_close_ int pts_on = step_target(b, "/dev/pts", true, err);
         if (pts_on < 0 || mnt_attach(pts, pts_on, err) < 0)
                 return err_add(err, "mount /dev/pts");
-
-        _cleanup_close_ int shm = step_tmpfs(b, "1777", err);
-        if (shm < 0)
-                return -1;
-        _cleanup_close_ int shm_on = step_target(b, "/dev/shm", true, err);
-        if (shm_on < 0 || mnt_attach(shm, shm_on, err) < 0)
-                return err_add(err, "mount /dev/shm");
         return 0;
 }

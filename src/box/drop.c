@@ -74,7 +74,8 @@ static int drop_capabilities(struct err *err)
         return 0;
 }
 
-/* keep_capabilities: exec would take them from a uid that is not 0; the test build hands them on. */
+/* keep_capabilities: exec would take them from a uid that is not 0; the test build hands them on.
+ */
 static void keep_capabilities(void)
 {
         struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};

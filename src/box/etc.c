@@ -21,13 +21,10 @@
 
 enum { FILE_MAX = 4 << 20 };
 
-/* The host's /etc once more, as a read-only overlay on a staging place: directories are taken from
- * it, so that a socket in them is dead (B1). */
-static int stage_host_etc(struct build *b, struct err *err)
+/* The host's /etc once more, as a read-only overlay on the stage: directories are taken from it, so
+ * that a socket in them is dead (B1). */
+static int stage_host_etc(struct build *b, int host, struct err *err)
 {
-        _cleanup_close_ int host = open("/etc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (host < 0)
-                return err_sys(err, "open /etc");
         char lower[64];
         snprintf(lower, sizeof lower, "/proc/self/fd/%d:/proc/self/fd/%d", host, b->empty_fd);
         _cleanup_close_ int mnt = mnt_make("overlay", MNT_SAFE | MOUNT_ATTR_RDONLY, err, "lowerdir",
@@ -38,10 +35,10 @@ static int stage_host_etc(struct build *b, struct err *err)
                 mnt = mnt_clone(host, "", true, MNT_SAFE | MOUNT_ATTR_RDONLY, err);
         if (mnt < 0)
                 return -1;
-        _cleanup_close_ int to = step_target(b, "/.stage/etc", true, err);
-        if (to < 0 || mnt_attach(mnt, to, err) < 0)
-                return -1;
-        return take_fd(&mnt);
+        _cleanup_close_ int to = openat(b->stage_fd, "etc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (to < 0)
+                return err_sys(err, "open the stage");
+        return mnt_attach(mnt, to, err) < 0 ? -1 : take_fd(&mnt);
 }
 
 static int copy_file(int from_fd, int to_dir, const char *name, mode_t mode, struct err *err)
@@ -50,80 +47,96 @@ static int copy_file(int from_fd, int to_dir, const char *name, mode_t mode, str
                 openat(to_dir, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode & 0555);
         if (to < 0)
                 return errno == EEXIST ? 0 : err_sys(err, "create /etc/%s", name);
-        ssize_t n;
-        while ((n = sendfile(to, from_fd, NULL, FILE_MAX)) > 0)
-                ;
+        ssize_t n = sendfile(to, from_fd, NULL, FILE_MAX);
         return n < 0 ? err_sys(err, "copy /etc/%s", name) : 0;
 }
 
-/* place(b, host, etc, path, err): show one entry that exists on the host. Unreadable means that the
- * user could not read it either: left out. */
-static int place(struct build *b, int host, int etc, const char *path, struct err *err)
+struct etc {
+        int host;   /* the host's /etc, to read from */
+        int staged; /* the same as an overlay, to take directories from */
+        int fd;     /* the box's */
+};
+
+static int place_link(const struct etc *e, const char *path, int at, const char *name,
+                      struct err *err)
+{
+        char target[4096];
+        ssize_t n = readlinkat(e->host, path, target, sizeof target - 1);
+        if (n < 0)
+                return 0;
+        target[n] = 0;
+        if (symlinkat(target, at, name) < 0 && errno != EEXIST)
+                return err_sys(err, "link /etc/%s", path);
+        return 0;
+}
+
+static int place_dir(const struct etc *e, const char *path, int at, const char *name,
+                     struct err *err)
+{
+        _cleanup_close_ int mnt = mnt_clone(e->staged, path, false, 0, err);
+        if (mnt < 0)
+                return -1;
+        if (mkdirat(at, name, 0755) < 0 && errno != EEXIST)
+                return err_sys(err, "make /etc/%s", path);
+        _cleanup_close_ int to = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        return to < 0 ? err_sys(err, "open /etc/%s", path) : mnt_attach(mnt, to, err);
+}
+
+/* place(e, path, err): show one entry if it exists on the host. One that cannot be opened could not
+ * be read by the user either: left out. */
+static int place(const struct etc *e, const char *path, struct err *err)
 {
         struct stat st;
-        if (fstatat(host, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        if (fstatat(e->host, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
                 return 0;
         const char *slash = strrchr(path, '/');
+        const char *name = slash ? slash + 1 : path;
         _cleanup_close_ int parent = -1;
         if (slash) {
                 char dir[256];
                 snprintf(dir, sizeof dir, "%.*s", (int)(slash - path), path);
-                if ((parent = beneath_mkdirs(etc, dir, 0755, err)) < 0)
+                if ((parent = beneath_mkdirs(e->fd, dir, 0755, err)) < 0)
                         return -1;
         }
-        int at = slash ? parent : etc;
-        const char *name = slash ? slash + 1 : path;
+        int at = slash ? parent : e->fd;
 
-        if (S_ISLNK(st.st_mode)) {
-                char target[4096];
-                ssize_t n = readlinkat(host, path, target, sizeof target - 1);
-                if (n < 0)
-                        return 0;
-                target[n] = 0;
-                if (symlinkat(target, at, name) < 0 && errno != EEXIST)
-                        return err_sys(err, "link /etc/%s", path);
+        if (S_ISLNK(st.st_mode))
+                return place_link(e, path, at, name, err);
+        if (S_ISDIR(st.st_mode))
+                return place_dir(e, path, at, name, err);
+        if (!S_ISREG(st.st_mode) || st.st_size > FILE_MAX)
                 return 0;
-        }
-        if (S_ISREG(st.st_mode) && st.st_size <= FILE_MAX) {
-                _cleanup_close_ int from = openat(host, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-                return from < 0 ? 0 : copy_file(from, at, name, st.st_mode, err);
-        }
-        if (S_ISDIR(st.st_mode)) {
-                char full[300];
-                snprintf(full, sizeof full, "/etc/%s", path);
-                _cleanup_close_ int mnt = mnt_clone(host, path, false, 0, err);
-                if (mnt < 0)
-                        return -1;
-                _cleanup_close_ int to = step_target(b, full, true, err);
-                return to < 0 ? -1 : mnt_attach(mnt, to, err);
-        }
-        return 0;
+        _cleanup_close_ int from = openat(e->host, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        return from < 0 ? 0 : copy_file(from, at, name, st.st_mode, err);
 }
 
-/* place_matching(b, host, etc, pattern, err): an entry with a * in its last part. */
-static int place_matching(struct build *b, int host, int etc, const char *pattern, struct err *err)
+static bool is_listed(const char *name)
 {
-        const char *slash = strrchr(pattern, '/');
-        char dir[256];
-        snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - pattern) : 1,
-                 slash ? pattern : ".");
-        int fd = openat(host, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        for (const struct etc_entry *l = etc_list; l->name; l++)
+                if (!strchr(l->name, '/') && etc_list_matches(l->name, name))
+                        return true;
+        return false;
+}
+
+/* place_all(e, err): one pass over the host's directory for the entries of one part, then the few
+ * that lie deeper. */
+static int place_all(const struct etc *e, struct err *err)
+{
+        int fd = openat(e->host, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0)
-                return 0;
+                return err_sys(err, "read /etc");
         _cleanup_closedir_ DIR *d = fdopendir(fd);
-        struct dirent *e;
-        while (d && (e = readdir(d))) {
-                char path[520];
-                if (e->d_name[0] == '.' ||
-                    !etc_list_matches(slash ? slash + 1 : pattern, e->d_name))
+        struct dirent *x;
+        while (d && (x = readdir(d))) {
+                if (x->d_name[0] == '.' || (!is_listed(x->d_name) && !box_weak(WEAK_ETC_FILTER)))
                         continue;
-                if (slash)
-                        snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
-                else
-                        snprintf(path, sizeof path, "%s", e->d_name);
-                if (place(b, host, etc, path, err) < 0)
-                        return -1;
+                if (place(e, x->d_name, err) < 0)
+                        return err_add(err, "show /etc/%s", x->d_name);
         }
+        for (const struct etc_entry *l = etc_list; l->name; l++)
+                if (strchr(l->name, '/') && !box_weak(WEAK_ETC_FILTER) &&
+                    place(e, l->name, err) < 0)
+                        return err_add(err, "show /etc/%s", l->name);
         return 0;
 }
 
@@ -165,16 +178,12 @@ int step_etc(struct build *b, struct err *err)
         _cleanup_close_ int etc = step_target(b, "/etc", true, err);
         if (etc < 0 || synthesise(b, etc, err) < 0)
                 return -1;
-        _cleanup_close_ int host = stage_host_etc(b, err);
+        _cleanup_close_ int host = open("/etc", O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (host < 0)
+                return err_sys(err, "open /etc");
+        _cleanup_close_ int staged = stage_host_etc(b, host, err);
+        if (staged < 0)
                 return -1;
-        if (box_weak(WEAK_ETC_FILTER))
-                return place_matching(b, host, etc, "*", err);
-        for (const struct etc_entry *e = etc_list; e->name; e++) {
-                int r = strchr(e->name, '*') ? place_matching(b, host, etc, e->name, err)
-                                             : place(b, host, etc, e->name, err);
-                if (r < 0)
-                        return err_add(err, "show /etc/%s", e->name);
-        }
-        return 0;
+        struct etc e = {.host = host, .staged = staged, .fd = etc};
+        return place_all(&e, err);
 }

@@ -79,8 +79,8 @@ int mnt_clone(int dir_fd, const char *path, bool is_recursive, uint64_t attrs, s
         if (mnt < 0)
                 return err_sys(err, "clone the mount of %s", path[0] ? path : "a descriptor");
         struct mount_attr a = {.attr_set = attrs_of(attrs)};
-        if (a.attr_set && mount_setattr(mnt, "", AT_EMPTY_PATH | (is_recursive ? AT_RECURSIVE : 0), &a,
-                                   sizeof a) < 0)
+        if (a.attr_set && mount_setattr(mnt, "", AT_EMPTY_PATH | (is_recursive ? AT_RECURSIVE : 0),
+                                        &a, sizeof a) < 0)
                 return err_sys(err, "set the mount flags of %s", path[0] ? path : "a descriptor");
         return take_fd(&mnt);
 }

@@ -61,49 +61,47 @@ int step_tmpfs(struct build *b, const char *mode, struct err *err)
                         NULL);
 }
 
-/* One tmpfs holds /tmp, /var/tmp and /run, and while the box is built also the places that things
- * are mounted from (/.stage); taking /.stage away at the end takes all of those at once. */
-static int scratch(struct build *b, struct err *err)
+/* One tmpfs is everything of the box that is neither on disk nor the host's: its root, /tmp,
+ * /var/tmp, /run, /dev/shm, and while the box is built the places that things are mounted from. It
+ * is mounted outside of the new root, so that it goes away with the old one; only its pieces stay.
+ */
+static const struct {
+        const char *name, *path;
+        mode_t mode;
+} pieces[] = {
+        {"root", NULL, 0755},       {"tmp", "/tmp", 01777}, {"vartmp", "/var/tmp", 01777},
+        {"shm", "/dev/shm", 01777}, {"run", "/run", 0755},  {"empty", NULL, 0755},
+        {"src", NULL, 0700},        {"layer", NULL, 0700},  {"etc", NULL, 0755},
+};
+
+static int make_stage(struct build *b, struct err *err)
 {
-        static const struct {
-                const char *name, *path;
-                mode_t mode;
-        } dirs[] = {{"tmp", "/tmp", 01777}, {"vartmp", "/var/tmp", 01777}, {"run", "/run", 0755}};
-
-        _cleanup_close_ int mnt = step_tmpfs(b, "0755", err);
-        if (mnt < 0)
+        b->stage_fd = step_tmpfs(b, "0755", err);
+        if (b->stage_fd < 0 || mnt_attach(b->stage_fd, b->root_on_fd, err) < 0)
                 return -1;
-        _cleanup_close_ int stage = step_target(b, "/.stage", true, err);
-        if (stage < 0 || mnt_attach(mnt, stage, err) < 0)
-                return -1;
-
-        for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
-                if (mkdirat(mnt, dirs[i].name, dirs[i].mode) < 0 ||
-                    fchmodat(mnt, dirs[i].name, dirs[i].mode, 0) < 0)
-                        return err_sys(err, "make %s", dirs[i].path);
-                _cleanup_close_ int sub = mnt_clone(mnt, dirs[i].name, false, 0, err);
-                if (sub < 0)
-                        return -1;
-                _cleanup_close_ int to = step_target(b, dirs[i].path, true, err);
-                if (to < 0 || mnt_attach(sub, to, err) < 0)
-                        return err_add(err, "mount %s", dirs[i].path);
-        }
-        b->empty_fd = step_target(b, "/.stage/empty", true, err);
-        return b->empty_fd < 0 ? -1 : 0;
+        close_fd(&b->root_on_fd);
+        for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++)
+                if (mkdirat(b->stage_fd, pieces[i].name, pieces[i].mode) < 0 ||
+                    (pieces[i].mode & 01000 &&
+                     fchmodat(b->stage_fd, pieces[i].name, pieces[i].mode, 0) < 0))
+                        return err_sys(err, "make %s", pieces[i].name);
+        b->empty_fd = openat(b->stage_fd, "empty", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        return b->empty_fd < 0 ? err_sys(err, "open the stage") : 0;
 }
 
 int step_root(struct build *b, struct err *err)
 {
         const struct box_plan *p = b->plan;
-
-        _cleanup_close_ int mnt = mnt_make("tmpfs", MNT_SAFE, err, "mode", "0755", "size", "16m",
-                                           "nr_inodes", "16384", NULL);
-        if (mnt < 0)
+        if (make_stage(b, err) < 0)
                 return -1;
-        if (mnt_attach(mnt, b->root_on_fd, err) < 0)
+        /* The root is a mount of its own, of one directory of the stage, so that it can be made
+         * read-only by itself. */
+        _cleanup_close_ int on = openat(b->stage_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (on < 0)
+                return err_sys(err, "open the stage");
+        b->root_fd = mnt_clone(on, "", false, 0, err);
+        if (b->root_fd < 0 || mnt_attach(b->root_fd, on, err) < 0)
                 return -1;
-        close_fd(&b->root_on_fd);
-        b->root_fd = take_fd(&mnt);
 
         for (size_t i = 0; i < p->links.n; i++) {
                 const char *cut = strchr(p->links.v[i], '\n');
@@ -114,25 +112,33 @@ int step_root(struct build *b, struct err *err)
                 if (symlinkat(target, b->root_fd, cut + 2) < 0)
                         return err_sys(err, "link %s", cut + 1);
         }
-        return scratch(b, err);
+        for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+                if (!pieces[i].path)
+                        continue;
+                _cleanup_close_ int mnt = mnt_clone(b->stage_fd, pieces[i].name, false, 0, err);
+                if (mnt < 0)
+                        return -1;
+                _cleanup_close_ int to = step_target(b, pieces[i].path, true, err);
+                if (to < 0 || mnt_attach(mnt, to, err) < 0)
+                        return err_add(err, "mount %s", pieces[i].path);
+        }
+        return 0;
 }
 
 int step_pivot(struct build *b, struct err *err)
 {
         if (fchdir(b->root_fd) < 0)
                 return err_sys(err, "enter the new root");
-        /* Lazily: the overlays hold on to what they were made from. */
-        if (umount2(".stage", MNT_DETACH) < 0 || rmdir(".stage") < 0)
-                return err_sys(err, "clear the stage");
-
         if (syscall(SYS_pivot_root, ".", ".") < 0)
                 return err_sys(err, "pivot_root");
-        /* The old root now lies on top of ours at "/"; take it away. */
+        /* The old root now lies on top of ours at "/"; take it away, and the stage with it. Lazily:
+         * the overlays hold on to what they were made from. */
         if (umount2(".", MNT_DETACH) < 0)
                 return err_sys(err, "leave the old root");
         if (chdir("/") < 0)
                 return err_sys(err, "chdir /");
         close_fd(&b->empty_fd);
+        close_fd(&b->stage_fd);
         close_fd(&b->root_fd);
         _cleanup_close_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (root < 0)

@@ -95,6 +95,8 @@ int box_start(const struct box_plan *plan, const struct box_first *first, struct
         /* Born in its groups: to move it there afterwards costs the kernel a grace period. */
         if (!box_weak(WEAK_CGROUP) && box_cgroup_enter(&box->cgroup, err) < 0)
                 goto err1;
+        struct verify outside;
+        verify_note(&outside);
         box->pid = (pid_t)syscall(SYS_clone3, &a, sizeof a);
         if (box->pid < 0) {
                 explain_clone(err);
@@ -105,6 +107,7 @@ int box_start(const struct box_plan *plan, const struct box_first *first, struct
                 close(ctl[0]);
                 close_fd(&go[1]);
                 struct build b = {.plan = plan,
+                                  .outside = outside,
                                   .ctl_fd = ctl[1],
                                   .source_fds = staged.sources,
                                   .layer_fds = staged.layers,

@@ -5,12 +5,14 @@
 #define BOX_STEP_H
 
 #include "box/plan.h"
+#include "box/verify.h"
 
 struct err;
 
 struct build {
         const struct box_plan *plan;
-        int ctl_fd; /* to the supervisor */
+        struct verify outside; /* the supervisor's namespaces */
+        int ctl_fd;            /* to the supervisor */
         /* By root only: detached, idmapped copies of each mount's source and layer, made by the
          * supervisor, because a high uid cannot walk to them. -1 where there is none. */
         const int *source_fds;
@@ -18,10 +20,12 @@ struct build {
         int keep_fds[4]; /* what step_fds leaves open besides 0-2: the control socket, and the pipes
                             of the first command; -1 where there is none */
         int root_on_fd;  /* the host directory that the new root is mounted on */
+        int stage_fd;    /* a tmpfs beside the new root, gone when the box is built */
         int root_fd;     /* the new root */
         int empty_fd;    /* an empty directory: second lower of the lower-only overlays */
 };
 
+int step_verify(struct build *, struct err *);    /* verify.c: the namespaces are new */
 int step_ids(struct build *, struct err *);       /* ids.c: uid and gid, no groups */
 int step_private(struct build *, struct err *);   /* root.c: nothing propagates (case 26) */
 int step_root(struct build *, struct err *);      /* root.c: the new root and its skeleton */
@@ -40,8 +44,8 @@ int step_caps(struct build *, struct err *);     /* drop.c: no capability in any
 int step_landlock(struct build *, struct err *); /* landlock.c */
 int step_filter(struct build *, struct err *);   /* drop.c: seccomp, last */
 
-/* step_tmpfs(b, mode, err): a detached memory file system of at most half the box's memory, in bytes
- * and in inodes. */
+/* step_tmpfs(b, mode, err): a detached memory file system of at most half the box's memory, in
+ * bytes and in inodes. */
 int step_tmpfs(struct build *, const char *mode, struct err *);
 
 /* step_target(b, path, is_dir, err): make ${path} in the new root, component by component without

@@ -31,14 +31,18 @@ static int here(struct build *b, int staged_fd, const char *stage, size_t index,
                 return fd < 0 ? err_sys(err, "open %s", path) : fd;
         }
         char place[32];
-        snprintf(place, sizeof place, "/.stage/%s/%zu", stage, index);
         struct stat st;
+        snprintf(place, sizeof place, "%s/%zu", stage, index);
         if (fstat(staged_fd, &st) < 0)
                 return err_sys(err, "look at %s", path);
-        _cleanup_close_ int to = step_target(b, place, S_ISDIR(st.st_mode), err);
-        if (to < 0 || mnt_attach(staged_fd, to, err) < 0)
+        int made = S_ISDIR(st.st_mode) ? mkdirat(b->stage_fd, place, 0700)
+                                       : mknodat(b->stage_fd, place, S_IFREG | 0600, 0);
+        _cleanup_close_ int to = openat(b->stage_fd, place, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        if (made < 0 || to < 0)
+                return err_sys(err, "make a place for %s", path);
+        if (mnt_attach(staged_fd, to, err) < 0)
                 return err_add(err, "stage %s", path);
-        return openat(b->root_fd, place + 1, O_PATH | O_CLOEXEC);
+        return openat(b->stage_fd, place, O_PATH | O_CLOEXEC);
 }
 
 static int overlay_ro(struct build *b, int src_fd, struct err *err)
