@@ -12,8 +12,8 @@ report() { # status, name, why
 	fi
 }
 
-# The table of commands is the lines of `ostiary help` that begin with two spaces and a word.
-mapfile -t commands < <("$ostiary" help | sed -nE 's/^  ([a-z]+)( .*|$)/\1/p' | sort -u)
+# The table of commands stands in `ostiary help` after the word "Commands:".
+mapfile -t commands < <("$ostiary" help | sed -n '/^Commands:/,/^$/p' | sed -nE 's/^  ([a-z]+)( .*|$)/\1/p' | sort -u)
 [ ${#commands[@]} -ge 15 ]
 report $? 'help lists the commands' "only ${#commands[@]} were found"
 

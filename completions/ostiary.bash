@@ -1,0 +1,77 @@
+# bash completion for ostiary(1)
+
+_ostiary_boxes() { ostiary ps -a -q 2>/dev/null; }
+_ostiary_profiles() { ostiary profile ls 2>/dev/null | awk 'NR > 1 || $1 != "PROFILE" {print $1}'; }
+
+_ostiary() {
+	local cur=${COMP_WORDS[COMP_CWORD]} prev='' command=${COMP_WORDS[1]:-} words='' i
+	COMPREPLY=()
+	[ "$COMP_CWORD" -gt 0 ] && prev=${COMP_WORDS[COMP_CWORD - 1]}
+	local shape='--workspace --live --profile --env --bind --limit --cwd --force'
+	local life='--name --keep --rm --quiet'
+	local screen='--tty --no-tty --terminal --detach-key'
+
+	if [ "$COMP_CWORD" = 1 ]; then
+		mapfile -t COMPREPLY < <(compgen -W 'run shell create exec attach cp ps logs stop rm gc explain
+			doctor probe profile version help' -- "$cur")
+		return
+	fi
+	# After "--" the words belong to the command in the box.
+	for ((i = 2; i < COMP_CWORD; i++)); do
+		if [ "${COMP_WORDS[i]}" = -- ]; then
+			mapfile -t COMPREPLY < <(compgen -c -f -- "$cur")
+			return
+		fi
+	done
+
+	case $prev in
+	--workspace | -w | --bind | --cwd | -C | --workdir)
+		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+		return
+		;;
+	--profile | -p)
+		mapfile -t COMPREPLY < <(compgen -W "$(_ostiary_profiles)" -- "$cur")
+		return
+		;;
+	--limit)
+		compopt -o nospace 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -W 'memory= cpu= pids= files= disk= time= inotify=' -- "$cur")
+		return
+		;;
+	--terminal)
+		mapfile -t COMPREPLY < <(compgen -W 'strict normal raw' -- "$cur")
+		return
+		;;
+	--env | -e)
+		mapfile -t COMPREPLY < <(compgen -e -- "$cur")
+		return
+		;;
+	--force | --name | -n | --detach-key | --max | --tail | --time) [ "$command" = rm ] || return ;;
+	esac
+
+	case $command in
+	run) words="$shape $life --detach $screen $(_ostiary_profiles)" ;;
+	shell) words="$shape $life --detach $screen" ;;
+	create) words="$shape $life $(_ostiary_profiles)" ;;
+	explain) words="$shape --json --seccomp $(_ostiary_profiles)" ;;
+	exec) words="--env --workdir --quiet $screen $(_ostiary_boxes)" ;;
+	attach) words="--quiet --terminal --detach-key $(_ostiary_boxes)" ;;
+	cp)
+		compopt -o nospace 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -W "--follow --max --quiet $(_ostiary_boxes | sed 's/$/:/')" -- "$cur"
+			compgen -f -- "$cur")
+		return
+		;;
+	ps) words='--all --quiet --json' ;;
+	logs) words="--follow --tail --raw $(_ostiary_boxes)" ;;
+	stop) words="--time $(_ostiary_boxes)" ;;
+	rm) words="--force $(_ostiary_boxes)" ;;
+	gc | doctor | probe | version) words='--json' ;;
+	profile)
+		if [ "$COMP_CWORD" = 2 ]; then words='ls show new'; else words="--json $(_ostiary_profiles)"; fi
+		;;
+	help) words='run shell create exec attach cp ps logs stop rm gc explain doctor probe profile version help' ;;
+	esac
+	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+}
+complete -F _ostiary ostiary

@@ -1,0 +1,100 @@
+#compdef ostiary
+# zsh completion for ostiary(1)
+
+_ostiary_boxes() {
+	local -a boxes
+	boxes=(${(f)"$(ostiary ps -a -q 2>/dev/null)"})
+	_describe -t boxes 'box' boxes "$@"
+}
+
+_ostiary_profiles() {
+	local -a profiles
+	profiles=(${(f)"$(ostiary profile ls 2>/dev/null | awk 'NR > 1 || $1 != "PROFILE" {print $1}')"})
+	_describe -t profiles 'agent' profiles
+}
+
+_ostiary_limits() {
+	local -a keys
+	keys=(memory cpu pids files disk time inotify)
+	_describe -t limits 'limit' keys -S=
+}
+
+_ostiary() {
+	local -a commands shape life screen
+	local context state line curcontext=$curcontext
+	typeset -A opt_args
+	commands=(
+		'run:start an agent or a command in a box of its own'
+		'shell:a shell in a box of its own'
+		'create:make a box that waits for exec'
+		'exec:run one more command in a box'
+		'attach:come back to the command of a box'
+		'cp:copy files out of a box, or into one'
+		'ps:list boxes'
+		'logs:what the command of a box wrote'
+		'stop:end boxes'
+		'rm:delete boxes and what they hold'
+		'gc:remove what killed boxes left behind'
+		'explain:print what a box would be'
+		'doctor:say what this machine can enforce'
+		'probe:attack the walls of a box from inside'
+		'profile:list, show or begin profiles'
+		'version:print the version'
+		'help:the overview, or the page of one command'
+	)
+	shape=(
+		'(-w --workspace)'{-w,--workspace}'[the directory to work on]:directory:_files -/'
+		'--live[write to the workspace itself]'
+		'(-p --profile)'{-p,--profile}'[what the agent needs]:profile:_ostiary_profiles'
+		'*'{-e,--env}'[set or pass on a variable]:variable:_parameters -g "*export*"'
+		'*--bind[show a host path]:path:_files'
+		'*--limit[a limit]:limit:_ostiary_limits'
+		'(-C --cwd)'{-C,--cwd}'[where the command starts]:directory:_files -/'
+		'--force[use a workspace that would be refused]:reason:'
+	)
+	life=(
+		'(-n --name)'{-n,--name}'[name of the box]:name:'
+		'(--rm)--keep[keep the box at its end]'
+		'(--keep)--rm[discard the box at its end]'
+		'(-q --quiet)'{-q,--quiet}'[no line about the box]'
+	)
+	screen=(
+		'(-t --tty -T --no-tty)'{-t,--tty}'[give the command a terminal]'
+		'(-t --tty -T --no-tty)'{-T,--no-tty}'[give it pipes]'
+		'--terminal[what output may do to the terminal]:policy:(strict normal raw)'
+		'--detach-key[the key before d that detaches]:key:'
+	)
+
+	_arguments -C '1:command:->command' '*::argument:->argument'
+	case $state in
+	command) _describe -t commands 'command' commands ;;
+	argument)
+		case $words[1] in
+		run | shell) _arguments $shape $life $screen '(-d --detach)'{-d,--detach}'[do not attach]' \
+			'1:agent or command:_ostiary_profiles' '*::command:_normal' ;;
+		create) _arguments $shape $life '1:agent:_ostiary_profiles' ;;
+		explain) _arguments $shape '--json[as JSON]' '--seccomp[print the table of system calls]' \
+			'1:agent:_ostiary_profiles' '*::command:_normal' ;;
+		exec) _arguments $screen '*'{-e,--env}'[set or pass on a variable]:variable:' \
+			'(-w --workdir)'{-w,--workdir}'[where it starts]:directory:' \
+			'(-q --quiet)'{-q,--quiet}'[no line when detaching]' '1:box:_ostiary_boxes' '*::command:_normal' ;;
+		attach) _arguments '(-q --quiet)'{-q,--quiet}'[no line when leaving]' \
+			'--terminal[what output may do to the terminal]:policy:(strict normal raw)' \
+			'--detach-key[the key before d that detaches]:key:' '1:box:_ostiary_boxes' ;;
+		cp) _arguments '(-L --follow)'{-L,--follow}'[copy what links point at]' '--max[largest size]:size:' \
+			'(-q --quiet)'{-q,--quiet}'[no progress]' '*:file:_files' ;;
+		ps) _arguments '(-a --all)'{-a,--all}'[also boxes that have ended]' '(-q --quiet)'{-q,--quiet}'[names only]' \
+			'--json[as JSON]' ;;
+		logs) _arguments '(-f --follow)'{-f,--follow}'[go on until the box ends]' '--tail[only the last lines]:lines:' \
+			'--raw[every byte as it was written]' '1:box:_ostiary_boxes' ;;
+		stop) _arguments '(-t --time)'{-t,--time}'[kill after this time]:time:' '*:box:_ostiary_boxes' ;;
+		rm) _arguments '(-f --force)'{-f,--force}'[end the box first if it runs]' '*:box:_ostiary_boxes' ;;
+		gc | doctor | probe | version) _arguments '--json[as JSON]' ;;
+		profile) _arguments '--json[as JSON]' '1:action:(ls show new)' '2:profile:_ostiary_profiles' ;;
+		help) _describe -t commands 'command' commands ;;
+		esac
+		;;
+	esac
+}
+
+_ostiary "$@"
