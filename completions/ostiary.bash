@@ -29,7 +29,7 @@ _ostiary() {
 		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
 		return
 		;;
-	--profile | -p)
+	--profile | -p | --from)
 		mapfile -t COMPREPLY < <(compgen -W "$(_ostiary_profiles)" -- "$cur")
 		return
 		;;
@@ -68,7 +68,7 @@ _ostiary() {
 	rm) words="--force $(_ostiary_boxes)" ;;
 	gc | doctor | probe | version) words='--json' ;;
 	profile)
-		if [ "$COMP_CWORD" = 2 ]; then words='ls show new'; else words="--json $(_ostiary_profiles)"; fi
+		if [ "$COMP_CWORD" = 2 ]; then words='ls show new'; else words="--json --from $(_ostiary_profiles)"; fi
 		;;
 	help) words='run shell create exec attach cp ps logs stop rm gc explain doctor probe profile version help' ;;
 	esac

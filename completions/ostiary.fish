@@ -55,6 +55,7 @@ complete -c ostiary -n '__fish_seen_subcommand_from logs' -l tail -x -d 'only th
 complete -c ostiary -n '__fish_seen_subcommand_from logs' -l raw -d 'every byte as it was written'
 complete -c ostiary -n '__fish_seen_subcommand_from stop' -s t -l time -x -d 'kill after this time'
 complete -c ostiary -n '__fish_seen_subcommand_from rm' -s f -l force -d 'end the box first if it runs'
+complete -c ostiary -n '__fish_seen_subcommand_from profile' -l from -x -a '(__ostiary_profiles)' -d 'begin with this profile'
 
 complete -c ostiary -n '__fish_seen_subcommand_from run create explain' -a '(__ostiary_profiles)' -d agent
 complete -c ostiary -n '__fish_seen_subcommand_from exec attach logs stop rm' -a '(__ostiary_boxes)' -d box

@@ -90,7 +90,7 @@ _ostiary() {
 		stop) _arguments '(-t --time)'{-t,--time}'[kill after this time]:time:' '*:box:_ostiary_boxes' ;;
 		rm) _arguments '(-f --force)'{-f,--force}'[end the box first if it runs]' '*:box:_ostiary_boxes' ;;
 		gc | doctor | probe | version) _arguments '--json[as JSON]' ;;
-		profile) _arguments '--json[as JSON]' '1:action:(ls show new)' '2:profile:_ostiary_profiles' ;;
+		profile) _arguments '--json[as JSON]' '--from[begin with this profile]:profile:_ostiary_profiles' '1:action:(ls show new)' '2:profile:_ostiary_profiles' ;;
 		help) _describe -t commands 'command' commands ;;
 		esac
 		;;

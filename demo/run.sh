@@ -132,7 +132,7 @@ keeps() {
 attempt outside
 outside=$reached
 # shellcheck disable=SC2086
-attempt boxed timeout 30 "$ostiary" run -q ${DEMO_FLAGS:-} --
+attempt boxed timeout 30 "$ostiary" run -q --rm ${DEMO_FLAGS:-} --
 inside=$reached
 
 echo
