@@ -18,7 +18,8 @@ static void example(const char *line, const char *words)
 static void overview(void)
 {
         puts("ostiary runs a coding agent, or any program, in a box on this machine: it sees the\n"
-             "project and the tools, and not your home, your keys, your processes or the network.\n");
+             "project and the tools, and not your home, your keys, your processes or the "
+             "network.\n");
         example("cd ~/project", "");
         example("ostiary run claude", "start an agent here; what it writes stays in the box");
         example("ostiary run make test", "the same for any command");

@@ -1,0 +1,66 @@
+/* cmd_explain.c - `ostiary explain`: the box that `run` would start, without starting it. */
+#include "base/err.h"
+#include "base/exitcode.h"
+#include "box/seccomp.h"
+#include "cli/cmd.h"
+#include "cli/explain.h"
+#include "cli/out.h"
+#include "cli/runargs.h"
+#include "session/start.h"
+
+#include <stdio.h>
+
+static int explain(struct runargs *r, bool is_json)
+{
+        struct err err = {0};
+        struct session_plan plan = {0};
+        /* Without a command it is the box that `create` would make. */
+        if (r->opts.argv.n == 0 && !r->opts.profile)
+                r->opts.is_waiting = true;
+        if (session_plan_make(&r->opts, &r->store, "ID", &plan, &err) < 0)
+                return out_error(&err);
+        int code = EXIT_OK;
+        if (is_json)
+                code = explain_json(&plan);
+        else
+                explain_text(&plan);
+        session_plan_free(&plan);
+        return code;
+}
+
+static int run(int argc, char **argv)
+{
+        bool is_json = false, is_seccomp = false;
+        const struct arg more[] = {
+                ARG_BOOL(0, "seccomp", &is_seccomp, "print the system-call filter instead"),
+                ARG_BOOL(0, "json", &is_json, "as JSON"),
+                ARG_END,
+        };
+        struct runargs r;
+        runargs_init(&r, &cmd_explain, RUNARGS_PLAN, more, argc, argv);
+        int code = EXIT_OK;
+        if (runargs_parse(&r) < 0)
+                code = r.args.exit_code;
+        else if (is_seccomp)
+                box_seccomp_print(stdout, is_json);
+        else
+                code = explain(&r, is_json);
+        runargs_free(&r);
+        return code;
+}
+
+const struct cmd cmd_explain = {
+        .name = "explain",
+        .args = "[AGENT | --profile NAME] [flags] [--] [COMMAND...]",
+        .summary = "what would be in the box, and why",
+        .help = "Takes the words of `ostiary run` and prints the whole plan of that box without "
+                "starting "
+                "it: every mount, limit, rule and namespace, the names of the variables, and what "
+                "was "
+                "left out and why.\n"
+                "\n"
+                "Examples:\n"
+                "  ostiary explain claude\n"
+                "  ostiary explain --seccomp\n",
+        .run = run,
+};

@@ -1,0 +1,94 @@
+/* explain.c - the facts of a plan that text and JSON share. See explain.h. */
+#include "cli/explain.h"
+
+#include "base/str.h"
+#include "box/cgroup.h"
+#include "box/plan.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+const struct explain_namespace explain_namespaces[] = {
+        {"user", "one user id; no right outside the box; no further namespaces"},
+        {"pid", "its own process tree: no host process is seen or signalled"},
+        {"mount", "its own files, listed below; the host's mounts are not there"},
+        {"net", "a loopback of its own and nothing else: no interface, no route"},
+        {"ipc", "no shared memory or message queue of the host"},
+        {"uts", "its own host name"},
+        {"cgroup", "its control group is the root of what it sees"},
+        {0},
+};
+
+const struct explain_namespace explain_walls[] = {
+        {"capabilities", "none, in any set"},
+        {"no_new_privs", "no setuid program gains anything"},
+        {"seccomp", "an allow-list of system calls (explain --seccomp prints it)"},
+        {"landlock", "a second opinion on files, sockets and signals, as far as the kernel has it"},
+        {"nosuid, nodev", "on every mount"},
+        {"descriptors", "none of yours is inherited but the three of the command"},
+        {"keyring", "a new, empty session keyring"},
+        {"terminal", "a pty of its own; no character can be typed into yours"},
+        {0},
+};
+
+const char *explain_mode(const struct box_mount *m)
+{
+        switch (m->kind) {
+        case BOX_MOUNT_TREE:
+                return "read-only";
+        case BOX_MOUNT_COW:
+                return "copy-on-write";
+        case BOX_MOUNT_LIVE:
+                return "LIVE";
+        case BOX_MOUNT_HOME:
+                return "private";
+        case BOX_MOUNT_FILE:
+                return "read-only file";
+        }
+        return "?";
+}
+
+static void bytes(char to[32], uint64_t n)
+{
+        char words[16];
+        snprintf(to, 32, "%s", n ? str_size_words(n, words) : "none");
+}
+
+static void count(char to[32], uint64_t n, const char *unit)
+{
+        if (n)
+                snprintf(to, 32, "%" PRIu64 "%s", n, unit);
+        else
+                snprintf(to, 32, "none");
+}
+
+void explain_limits(const struct box_limits *l, int kind, struct explain_limit out[EXPLAIN_LIMITS])
+{
+        const char *group = kind == BOX_CGROUP_V2   ? "control group (v2)"
+                            : kind == BOX_CGROUP_V1 ? "control group (v1)"
+                                                    : NULL;
+        size_t n = 0;
+        out[n] = (struct explain_limit){.name = "memory",
+                                        .by = group ? group : "rlimit per process, and a watchdog"};
+        bytes(out[n++].value, l->memory);
+        out[n] = (struct explain_limit){.name = "cpu",
+                                        .by = group ? group : "nothing here: no control group"};
+        if (l->cpu_milli)
+                snprintf(out[n].value, 32, "%" PRIu64 ".%02" PRIu64 " cores", l->cpu_milli / 1000,
+                         l->cpu_milli % 1000 / 10);
+        else
+                snprintf(out[n].value, 32, "none");
+        n++;
+        out[n] = (struct explain_limit){.name = "pids", .by = group ? group : "rlimit"};
+        count(out[n++].value, l->pids, "");
+        out[n] = (struct explain_limit){.name = "files", .by = "rlimit, per process"};
+        count(out[n++].value, l->files, "");
+        out[n] = (struct explain_limit){.name = "disk", .by = "supervisor watches the layers"};
+        bytes(out[n++].value, l->disk);
+        out[n] = (struct explain_limit){.name = "time", .by = "supervisor"};
+        count(out[n++].value, l->time_s, " s");
+        out[n] = (struct explain_limit){.name = "inotify watches", .by = "user namespace"};
+        count(out[n++].value, l->inotify_watches, "");
+        out[n] = (struct explain_limit){.name = "inotify instances", .by = "user namespace"};
+        count(out[n++].value, l->inotify_instances, "");
+}
