@@ -71,3 +71,16 @@ const char *cred_list_why(const char *path)
         }
         return NULL;
 }
+
+bool cred_list_is_secret_key(const char *key)
+{
+        static const char *const keys[] = {
+                "*api?key*",    "*apikey*",      "*token",        "*secret*",
+                "*passw*",      "*credential*",  "*cookie*",      "*private?key*",
+                "*privatekey*", "authorization", "*auth?header*", "*access?key*",
+        };
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+                if (fnmatch(keys[i], key, FNM_CASEFOLD) == 0)
+                        return true;
+        return false;
+}

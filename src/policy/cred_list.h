@@ -8,4 +8,7 @@
  * hold, in words, or NULL if none is known. Looks at every component, ignoring case. */
 const char *cred_list_why(const char *path);
 
+/* cred_list_is_secret_key(key): does a key of a settings file by this name hold a secret? */
+bool cred_list_is_secret_key(const char *key);
+
 #endif
