@@ -11,14 +11,23 @@ static const struct {
         const char *what;
         int (*run)(struct build *, struct err *);
 } steps[] = {
-        {"take the box's user id", step_ids}, {"cut mount propagation", step_private},
-        {"make the root", step_root},         {"fill /dev", step_dev},
-        {"mount /proc", step_proc},           {"fill /etc", step_etc},
-        {"show files", step_trees},           {"set up the network", step_network},
-        {"name the box", step_name},          {"join a keyring", step_keyring},
-        {"limit namespaces", step_ns_limits}, {"enter the root", step_pivot},
-        {"set limits", step_rlimits},         {"close descriptors", step_fds},
-        {"drop privileges", step_caps},       {"enter Landlock", step_landlock},
+        {"check the namespaces", step_verify},
+        {"take the box's user id", step_ids},
+        {"cut mount propagation", step_private},
+        {"make the root", step_root},
+        {"fill /dev", step_dev},
+        {"mount /proc", step_proc},
+        {"fill /etc", step_etc},
+        {"show files", step_trees},
+        {"set up the network", step_network},
+        {"name the box", step_name},
+        {"join a keyring", step_keyring},
+        {"limit namespaces", step_ns_limits},
+        {"enter the root", step_pivot},
+        {"set limits", step_rlimits},
+        {"close descriptors", step_fds},
+        {"drop privileges", step_caps},
+        {"enter Landlock", step_landlock},
         {"filter system calls", step_filter},
 };
 

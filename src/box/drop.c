@@ -57,9 +57,13 @@ int step_fds(struct build *b, struct err *err)
 
 static int drop_capabilities(struct err *err)
 {
-        for (int cap = 0; cap <= 63; cap++)
-                if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0 && errno != EINVAL)
-                        return err_sys(err, "drop capability %d from the bounding set", cap);
+        for (int cap = 0; cap <= 63; cap++) {
+                if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0)
+                        continue;
+                if (errno == EINVAL)
+                        break; /* past the last one this kernel has */
+                return err_sys(err, "drop capability %d from the bounding set", cap);
+        }
         prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
         struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
         struct __user_cap_data_struct none[2] = {0}, now[2];

@@ -1,13 +1,19 @@
-/* etc.c - the box's /etc: entries of the host's that are on the list (policy/etc_list.c), and a few
- * files made up for this box. Files are copied, directories are read-only overlays; a symlink is
- * made again as a symlink. What is not on the list does not exist. */
-#include "box/step.h"
+/* etc.c - the box's /etc: the host's, behind a mask. The mask is a layer with a few files made up
+ * for this box, and a whiteout for every name that is not on the list (policy/etc_list.c); below it
+ * the host's /etc, read-only, its sockets dead (B1).
+ *
+ * One mount and some ninety whiteouts take a quarter of the time that copying and binding the
+ * listed entries does. A name that the administrator adds to /etc while the box runs is not masked:
+ * the threat model says so. */
+#include "box/etc.h"
 
 #include "base/beneath.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fdio.h"
 #include "box/mnt.h"
+#include "box/step.h"
+#include "box/submounts.h"
 #include "box/weak.h"
 #include "policy/etc_list.h"
 
@@ -16,129 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
-
-enum { FILE_MAX = 4 << 20 };
-
-/* The host's /etc once more, as a read-only overlay on the stage: directories are taken from it, so
- * that a socket in them is dead (B1). */
-static int stage_host_etc(struct build *b, int host, struct err *err)
-{
-        char lower[64];
-        snprintf(lower, sizeof lower, "/proc/self/fd/%d:/proc/self/fd/%d", host, b->empty_fd);
-        _cleanup_close_ int mnt = mnt_make("overlay", MNT_SAFE | MOUNT_ATTR_RDONLY, err, "lowerdir",
-                                           lower, "userxattr", NULL, NULL);
-        if (mnt < 0 && err->sys == EINVAL)
-                /* /etc/resolv.conf and friends are bind mounts in containers; then plain binds of
-                 * the listed directories have to do. */
-                mnt = mnt_clone(host, "", true, MNT_SAFE | MOUNT_ATTR_RDONLY, err);
-        if (mnt < 0)
-                return -1;
-        _cleanup_close_ int to = openat(b->stage_fd, "etc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (to < 0)
-                return err_sys(err, "open the stage");
-        return mnt_attach(mnt, to, err) < 0 ? -1 : take_fd(&mnt);
-}
-
-static int copy_file(int from_fd, int to_dir, const char *name, mode_t mode, struct err *err)
-{
-        _cleanup_close_ int to =
-                openat(to_dir, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode & 0555);
-        if (to < 0)
-                return errno == EEXIST ? 0 : err_sys(err, "create /etc/%s", name);
-        ssize_t n = sendfile(to, from_fd, NULL, FILE_MAX);
-        return n < 0 ? err_sys(err, "copy /etc/%s", name) : 0;
-}
-
-struct etc {
-        int host;   /* the host's /etc, to read from */
-        int staged; /* the same as an overlay, to take directories from */
-        int fd;     /* the box's */
-};
-
-static int place_link(const struct etc *e, const char *path, int at, const char *name,
-                      struct err *err)
-{
-        char target[4096];
-        ssize_t n = readlinkat(e->host, path, target, sizeof target - 1);
-        if (n < 0)
-                return 0;
-        target[n] = 0;
-        if (symlinkat(target, at, name) < 0 && errno != EEXIST)
-                return err_sys(err, "link /etc/%s", path);
-        return 0;
-}
-
-static int place_dir(const struct etc *e, const char *path, int at, const char *name,
-                     struct err *err)
-{
-        _cleanup_close_ int mnt = mnt_clone(e->staged, path, false, 0, err);
-        if (mnt < 0)
-                return -1;
-        if (mkdirat(at, name, 0755) < 0 && errno != EEXIST)
-                return err_sys(err, "make /etc/%s", path);
-        _cleanup_close_ int to = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        return to < 0 ? err_sys(err, "open /etc/%s", path) : mnt_attach(mnt, to, err);
-}
-
-/* place(e, path, err): show one entry if it exists on the host. One that cannot be opened could not
- * be read by the user either: left out. */
-static int place(const struct etc *e, const char *path, struct err *err)
-{
-        struct stat st;
-        if (fstatat(e->host, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
-                return 0;
-        const char *slash = strrchr(path, '/');
-        const char *name = slash ? slash + 1 : path;
-        _cleanup_close_ int parent = -1;
-        if (slash) {
-                char dir[256];
-                snprintf(dir, sizeof dir, "%.*s", (int)(slash - path), path);
-                if ((parent = beneath_mkdirs(e->fd, dir, 0755, err)) < 0)
-                        return -1;
-        }
-        int at = slash ? parent : e->fd;
-
-        if (S_ISLNK(st.st_mode))
-                return place_link(e, path, at, name, err);
-        if (S_ISDIR(st.st_mode))
-                return place_dir(e, path, at, name, err);
-        if (!S_ISREG(st.st_mode) || st.st_size > FILE_MAX)
-                return 0;
-        _cleanup_close_ int from = openat(e->host, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-        return from < 0 ? 0 : copy_file(from, at, name, st.st_mode, err);
-}
-
-static bool is_listed(const char *name)
-{
-        for (const struct etc_entry *l = etc_list; l->name; l++)
-                if (!strchr(l->name, '/') && etc_list_matches(l->name, name))
-                        return true;
-        return false;
-}
-
-/* place_all(e, err): one pass over the host's directory for the entries of one part, then the few
- * that lie deeper. */
-static int place_all(const struct etc *e, struct err *err)
-{
-        int fd = openat(e->host, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0)
-                return err_sys(err, "read /etc");
-        _cleanup_closedir_ DIR *d = fdopendir(fd);
-        struct dirent *x;
-        while (d && (x = readdir(d))) {
-                if (x->d_name[0] == '.' || (!is_listed(x->d_name) && !box_weak(WEAK_ETC_FILTER)))
-                        continue;
-                if (place(e, x->d_name, err) < 0)
-                        return err_add(err, "show /etc/%s", x->d_name);
-        }
-        for (const struct etc_entry *l = etc_list; l->name; l++)
-                if (strchr(l->name, '/') && !box_weak(WEAK_ETC_FILTER) &&
-                    place(e, l->name, err) < 0)
-                        return err_add(err, "show /etc/%s", l->name);
-        return 0;
-}
 
 static int write_etc(int etc, const char *name, const char *text, struct err *err)
 {
@@ -173,17 +57,80 @@ static int synthesise(struct build *b, int etc, struct err *err)
                          "# This box has no network yet; names do not resolve.\n", err);
 }
 
+bool etc_is_listed(const char *name)
+{
+        for (const struct etc_entry *l = etc_list; l->name; l++)
+                if (!strchr(l->name, '/') && etc_list_matches(l->name, name))
+                        return true;
+        return false;
+}
+
+/* holds_listed(dir): is something below this directory on the list ("ssl/certs")? */
+static bool holds_listed(const char *dir)
+{
+        size_t n = strlen(dir);
+        for (const struct etc_entry *l = etc_list; l->name; l++)
+                if (strncmp(l->name, dir, n) == 0 && l->name[n] == '/')
+                        return true;
+        return false;
+}
+
+/* hide_rest(host, mask, prefix, err): a whiteout in ${mask} for each name of ${host} that is not
+ * listed; into directories that hold something listed, one level deeper at a time. */
+static int hide_rest(int host, int mask, const char *prefix, struct err *err)
+{
+        int fd = openat(host, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_closedir_ DIR *d = fd < 0 ? NULL : fdopendir(fd);
+        if (!d)
+                return err_sys(err, "read /etc/%s", prefix);
+        struct dirent *e;
+        while ((e = readdir(d))) {
+                char path[520];
+                snprintf(path, sizeof path, "%s%s", prefix, e->d_name);
+                if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+                    (prefix[0] ? etc_list_allows(path) : etc_is_listed(e->d_name)))
+                        continue;
+                if (e->d_type == DT_DIR && holds_listed(path)) {
+                        _cleanup_close_ int sub = openat(
+                                host, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+                        _cleanup_close_ int under = beneath_mkdirs(mask, e->d_name, 0755, err);
+                        if (under < 0)
+                                return -1;
+                        strncat(path, "/", sizeof path - strlen(path) - 1);
+                        if (sub >= 0 && hide_rest(sub, under, path, err) < 0)
+                                return -1;
+                        continue;
+                }
+                if (mknodat(mask, e->d_name, S_IFCHR, 0) < 0 && errno != EEXIST)
+                        return err_sys(err, "hide /etc/%s", path);
+        }
+        return 0;
+}
+
 int step_etc(struct build *b, struct err *err)
 {
-        _cleanup_close_ int etc = step_target(b, "/etc", true, err);
-        if (etc < 0 || synthesise(b, etc, err) < 0)
-                return -1;
         _cleanup_close_ int host = open("/etc", O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (host < 0)
                 return err_sys(err, "open /etc");
-        _cleanup_close_ int staged = stage_host_etc(b, host, err);
-        if (staged < 0)
+        _cleanup_close_ int etc = step_target(b, "/etc", true, err);
+        if (etc < 0)
                 return -1;
-        struct etc e = {.host = host, .staged = staged, .fd = etc};
-        return place_all(&e, err);
+        _cleanup_close_ int mask = openat(b->stage_fd, "etc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (mask < 0)
+                return err_sys(err, "open the stage");
+        char lower[64];
+        snprintf(lower, sizeof lower, "/proc/self/fd/%d:/proc/self/fd/%d", mask, host);
+        if (synthesise(b, mask, err) < 0 ||
+            (!box_weak(WEAK_ETC_FILTER) && hide_rest(host, mask, "", err) < 0))
+                return -1;
+        _cleanup_close_ int mnt = mnt_make("overlay", MNT_SAFE | MOUNT_ATTR_RDONLY, err, "lowerdir",
+                                           lower, "userxattr", NULL, NULL);
+        if (mnt >= 0)
+                return mnt_attach(mnt, etc, err);
+        if (err->sys != EINVAL || !submounts_below("/etc"))
+                return -1;
+        *err = (struct err){0};
+        if (synthesise(b, etc, err) < 0)
+                return -1;
+        return etc_entries(b, etc, host, err);
 }

@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-enum { VERIFY_SPACES = 6 };
+enum { VERIFY_SPACES = 3 };
 
 struct verify {
         ino_t inode[VERIFY_SPACES];
