@@ -6,81 +6,18 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "session/gitconf.h"
 #include "session/seed_int.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-enum { FILE_MAX = 1 << 20, VALUE_MAX = 512 };
+enum { FILE_MAX = 1 << 20 };
 
 static const struct {
         const char *section, *key;
 } wanted[] = {{"user", "name"}, {"user", "email"}, {"init", "defaultBranch"}};
 enum { WANTED_N = 3 };
-
-/* The value after "=": quotes, escapes and comments as git reads them. Ends at the end of the line;
- * returns where reading goes on. */
-static const char *read_value(const char *p, char out[VALUE_MAX])
-{
-        size_t n = 0, end = 0; /* end: behind the last byte that is not a trailing blank */
-        bool is_quoted = false;
-        p += strspn(p, " \t");
-        for (; *p && *p != '\n'; p++) {
-                char c = *p;
-                if (c == '"') {
-                        is_quoted = !is_quoted;
-                        continue;
-                }
-                if (!is_quoted && (c == '#' || c == ';'))
-                        break;
-                if (c == '\\' && p[1]) {
-                        p++;
-                        if (*p == '\n')
-                                continue;
-                        c = *p == 'n' ? '\n' : *p == 't' ? '\t' : *p;
-                }
-                if (n < VALUE_MAX - 1)
-                        out[n++] = c;
-                if (is_quoted || !strchr(" \t\r", c))
-                        end = n;
-        }
-        out[end] = 0;
-        return p + strcspn(p, "\n");
-}
-
-static void read_config(const char *text, char *values[WANTED_N])
-{
-        char section[64] = "";
-        for (const char *p = text; *p;) {
-                p += strspn(p, " \t\r\n");
-                if (*p == '[') {
-                        size_t n = strcspn(++p, "]\n");
-                        snprintf(section, sizeof section, "%.*s", (int)n, p);
-                        p += n + (p[n] == ']');
-                        continue;
-                }
-                size_t n = strspn(
-                        p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-");
-                const char *key = p;
-                p += n;
-                p += strspn(p, " \t");
-                if (n == 0 || *p != '=') {
-                        p += strcspn(p, "\n");
-                        continue;
-                }
-                char value[VALUE_MAX];
-                p = read_value(p + 1, value);
-                for (size_t i = 0; i < WANTED_N; i++) {
-                        if (strcasecmp(section, wanted[i].section) != 0 ||
-                            strlen(wanted[i].key) != n || strncasecmp(key, wanted[i].key, n) != 0)
-                                continue;
-                        free(values[i]);
-                        values[i] = str_dup(value);
-                }
-        }
-}
 
 static void put_value(struct buf *b, const char *value)
 {
@@ -102,8 +39,13 @@ int seed_git(struct seed_run *run, struct err *err)
         for (size_t i = 0; i < 2 && run->host_fd >= 0; i++) {
                 size_t len;
                 _cleanup_free_ char *text = seed_read(run, files[i], FILE_MAX, &len);
-                if (text)
-                        read_config(text, values);
+                for (size_t k = 0; text && k < WANTED_N; k++) {
+                        char *value = gitconf_get(text, wanted[k].section, wanted[k].key);
+                        if (!value)
+                                continue;
+                        free(values[k]);
+                        values[k] = value;
+                }
         }
 
         _cleanup_buf_ struct buf b = {0};
