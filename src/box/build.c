@@ -11,7 +11,7 @@ static const struct {
         const char *what;
         int (*run)(struct build *, struct err *);
 } steps[] = {
-        {"check the namespaces", step_verify},
+        {"make a network", step_network_begin},
         {"take the box's user id", step_ids},
         {"cut mount propagation", step_private},
         {"make the root", step_root},
@@ -19,7 +19,8 @@ static const struct {
         {"mount /proc", step_proc},
         {"fill /etc", step_etc},
         {"show files", step_trees},
-        {"set up the network", step_network},
+        {"join the network", step_network},
+        {"check the namespaces", step_verify},
         {"name the box", step_name},
         {"join a keyring", step_keyring},
         {"limit namespaces", step_ns_limits},

@@ -229,6 +229,18 @@ static int settle_fds(struct build *b, const struct box_first *first, struct err
         return 0;
 }
 
+/* default_signals(): what the supervisor ignores, a command must not; an ignored signal stays
+ * ignored through exec. pid 1 itself is immune to whatever has no handler. */
+static void default_signals(void)
+{
+        static const int changed[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT};
+        for (size_t i = 0; i < sizeof changed / sizeof *changed; i++)
+                signal(changed[i], SIG_DFL);
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 _Noreturn void init_main(struct build *b, const struct box_first *first, int go_fd)
 {
         struct init in1 = {.plan = b->plan, .ctl_fd = b->ctl_fd};
@@ -237,6 +249,7 @@ _Noreturn void init_main(struct build *b, const struct box_first *first, int go_
 
         if (go_fd >= 0 && read(go_fd, &go, 1) != 1)
                 _exit(125);
+        default_signals();
         umask(022);
         prctl(PR_SET_NAME, "ostiary-init", 0, 0, 0);
         if (unshare(CLONE_NEWCGROUP) < 0)

@@ -86,6 +86,8 @@ int step_rlimits(struct build *b, struct err *err)
          * limit of one process; the sum is watched by the supervisor or by a cgroup. */
         if (l->memory && set_limit(RLIMIT_DATA, "data size", l->memory, err) < 0)
                 return -1;
+        /* When the host runs out of memory the box goes first; children inherit it. */
+        fdio_put(AT_FDCWD, "/proc/self/oom_score_adj", "300");
         if (set_limit(RLIMIT_MSGQUEUE, "message queues", 819200, err) < 0 ||
             set_limit(RLIMIT_SIGPENDING, "pending signals", 16384, err) < 0)
                 return -1;

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fdio.h"
+#include "base/str.h"
 #include "base/strs.h"
 #include "box/plan.h"
 #include "box/weak.h"
@@ -37,28 +38,18 @@ static int open_pty(const struct msg_spawn *s, int *slave, struct err *err)
         return take_fd(&master);
 }
 
-static void default_signals(void)
-{
-        struct sigaction dfl = {.sa_handler = SIG_DFL};
-        for (int s = 1; s < NSIG; s++)
-                sigaction(s, &dfl, NULL);
-        sigset_t none;
-        sigemptyset(&none);
-        sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-/* What the child tells pid 1 through a close-on-exec pipe when it did not get to its exec. */
-struct failure {
-        int code, sys;
-        int is_cwd;
+/* What the child leaves behind when it did not get to its exec. It runs in our memory (vfork), so
+ * this is all it takes. */
+struct attempt {
+        const struct msg_spawn *spawn;
+        const int *fds;
+        int slave;
+        const char *cwd, *path;
+        char **env;
+        enum err_code code;
+        int sys;
+        bool is_cwd;
 };
-
-static _Noreturn void give_up(int report_fd, int code, int is_cwd)
-{
-        struct failure f = {.code = code, .sys = errno, .is_cwd = is_cwd};
-        fdio_write_all(report_fd, &f, sizeof f);
-        _exit(127);
-}
 
 /* exec_on_path: execvpe, but with the box's PATH and a truthful errno. */
 static void exec_on_path(const struct strs *argv, char **envp, const char *path)
@@ -85,60 +76,78 @@ static void exec_on_path(const struct strs *argv, char **envp, const char *path)
         errno = seen;
 }
 
-static _Noreturn void child(const struct box_plan *plan, const struct msg_spawn *s, int slave,
-                            const int fds[3], int report_fd)
+/* pid 1 blocks SIGCHLD for its signalfd; a blocked signal would stay so through exec. */
+static void unblock_signals(void)
 {
-        setsid();
-        for (int i = 0; i < 3; i++)
-                if (dup2(slave >= 0 ? slave : fds[i], i) < 0)
-                        give_up(report_fd, E_SYSTEM, 0);
-        if (slave >= 0 && ioctl(0, TIOCSCTTY, 0) < 0)
-                give_up(report_fd, E_SYSTEM, 0);
-        /* Only 0-2 and the report pipe, which closes itself. */
-        if (!box_weak(WEAK_FDS) && report_fd != 3) {
-                dup3(report_fd, 3, O_CLOEXEC);
-                report_fd = 3;
-        }
-        if (!box_weak(WEAK_FDS))
-                close_range(4, ~0u, 0);
-
-        struct strs env = {0};
-        for (size_t i = 0; i < plan->env.n; i++)
-                strs_add(&env, plan->env.v[i]);
-        for (size_t i = 0; i < s->env.n; i++) {
-                char *eq = strchr(s->env.v[i], '=');
-                if (!eq)
-                        continue;
-                *eq = 0;
-                strs_set_env(&env, s->env.v[i], eq + 1);
-        }
-        const char *cwd = s->cwd && s->cwd[0] ? s->cwd : plan->cwd;
-        if (chdir(cwd) < 0)
-                give_up(report_fd, E_INPUT, 1);
-        strs_set_env(&env, "PWD", cwd);
-        /* When the host runs out of memory the box goes first. */
-        fdio_put(AT_FDCWD, "/proc/self/oom_score_adj", "300");
-        umask(022);
-        default_signals();
-        const char *path = strs_get_env(&env, "PATH");
-        exec_on_path(&s->argv, env.v, path ? path : "/usr/bin:/bin");
-        give_up(report_fd, errno == ENOENT || errno == ENOTDIR ? E_NOCMD : E_NOEXEC, 0);
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static int tell(const struct failure *f, const struct msg_spawn *s, const struct box_plan *plan,
-                struct err *err)
+static _Noreturn void give_up(struct attempt *a, enum err_code code)
 {
-        errno = f->sys;
-        if (f->is_cwd)
-                return err_sys(err, "enter %s in the box",
-                               s->cwd && s->cwd[0] ? s->cwd : plan->cwd);
-        err_set(err, (enum err_code)f->code, "execute %s in the box: %s", s->argv.v[0],
-                strerror(f->sys));
-        if (f->code == E_NOCMD && strchr(s->argv.v[0], '/'))
+        a->code = code;
+        a->sys = errno;
+        _exit(127);
+}
+
+/* child(a): between vfork and exec: only system calls, nothing allocated, nothing kept. */
+static _Noreturn __attribute__((noinline)) void child(struct attempt *a)
+{
+        setsid();
+        unblock_signals();
+        for (int i = 0; i < 3; i++)
+                if (dup2(a->slave >= 0 ? a->slave : a->fds[i], i) < 0)
+                        give_up(a, E_SYSTEM);
+        if (a->slave >= 0 && ioctl(0, TIOCSCTTY, 0) < 0)
+                give_up(a, E_SYSTEM);
+        if (!box_weak(WEAK_FDS))
+                close_range(3, ~0u, 0);
+        if (chdir(a->cwd) < 0) {
+                a->is_cwd = true;
+                give_up(a, E_INPUT);
+        }
+        exec_on_path(&a->spawn->argv, a->env, a->path);
+        give_up(a, errno == ENOENT || errno == ENOTDIR ? E_NOCMD : E_NOEXEC);
+}
+
+/* launch(a): by itself, because what a function holds in registers does not survive a vfork. */
+static __attribute__((noinline)) pid_t launch(struct attempt *a)
+{
+        pid_t pid = vfork();
+        if (pid == 0)
+                child(a);
+        return pid;
+}
+
+static int tell(const struct attempt *a, struct err *err)
+{
+        const char *file = a->spawn->argv.v[0];
+        errno = a->sys;
+        if (a->is_cwd)
+                return err_sys(err, "enter %s in the box", a->cwd);
+        err_set(err, a->code, "execute %s in the box: %s", file, strerror(a->sys));
+        if (a->code == E_NOCMD && strchr(file, '/'))
                 return err_hint(err, "the file or its interpreter is not visible in the box");
-        if (f->code == E_NOCMD)
+        if (a->code == E_NOCMD)
                 return err_hint(err, "it is not on the box's PATH");
         return -1;
+}
+
+/* environment(plan, spawn, env, cwd): the box's, with what this command adds or replaces. */
+static void environment(const struct box_plan *plan, const struct msg_spawn *s, struct strs *env,
+                        const char *cwd)
+{
+        for (size_t i = 0; i < plan->env.n; i++)
+                strs_add(env, plan->env.v[i]);
+        for (size_t i = 0; i < s->env.n; i++) {
+                const char *eq = strchr(s->env.v[i], '=');
+                if (!eq)
+                        continue;
+                _cleanup_free_ char *name = str_fmt("%.*s", (int)(eq - s->env.v[i]), s->env.v[i]);
+                strs_set_env(env, name, eq + 1);
+        }
+        strs_set_env(env, "PWD", cwd);
 }
 
 int spawn_command(const struct box_plan *plan, const struct msg_spawn *s, const int fds[3],
@@ -148,30 +157,27 @@ int spawn_command(const struct box_plan *plan, const struct msg_spawn *s, const 
         _cleanup_close_ int slave = -1;
         if (s->is_tty && (master = open_pty(s, &slave, err)) < 0)
                 return -1;
-        int report[2];
-        if (pipe2(report, O_CLOEXEC) < 0)
-                return err_sys(err, "make a pipe");
-        _cleanup_close_ int read_fd = report[0];
-        _cleanup_close_ int write_fd = report[1];
+        _cleanup_strs_ struct strs env = {0};
+        const char *cwd = s->cwd && s->cwd[0] ? s->cwd : plan->cwd;
+        environment(plan, s, &env, cwd);
+        const char *path = strs_get_env(&env, "PATH");
+        struct attempt a = {.spawn = s,
+                            .fds = fds,
+                            .slave = slave,
+                            .cwd = cwd,
+                            .env = env.v,
+                            .path = path ? path : "/usr/bin:/bin"};
 
-        *pid = fork();
-        if (*pid < 0) {
+        pid_t got = launch(&a);
+        if (got < 0) {
                 err_sys(err, "start %s", s->argv.v[0]);
                 return errno == EAGAIN ? err_hint(err, "the box's limit of processes is reached")
                                        : -1;
         }
-        if (*pid == 0)
-                child(plan, s, slave, fds, write_fd);
-
-        close_fd(&write_fd);
-        struct failure f;
-        ssize_t n;
-        do
-                n = read(read_fd, &f, sizeof f);
-        while (n < 0 && errno == EINTR);
-        if (n == (ssize_t)sizeof f) {
-                waitpid(*pid, NULL, 0);
-                return tell(&f, s, plan, err);
+        *pid = got;
+        if (a.code) {
+                waitpid(got, NULL, 0);
+                return tell(&a, err);
         }
         *master_fd = take_fd(&master);
         return 0;
@@ -184,7 +190,7 @@ int spawn_task(int (*fn)(void *), void *ctx, pid_t *pid, struct err *err)
                 return err_sys(err, "start a task in the box");
         if (*pid == 0) {
                 setsid();
-                default_signals();
+                unblock_signals();
                 _exit(fn(ctx) & 0xff);
         }
         return 0;

@@ -30,9 +30,8 @@
 static uint64_t namespaces(void)
 {
         uint64_t flags = CLONE_NEWUSER | CLONE_NEWNS;
-        /* NEWCGROUP is taken by the child itself, once it is in its group. */
+        /* NEWCGROUP is taken by the child itself, once it is in its group; NEWNET in net.c. */
         flags |= box_weak(WEAK_PIDNS) ? 0 : CLONE_NEWPID;
-        flags |= box_weak(WEAK_NETNS) ? 0 : CLONE_NEWNET;
         flags |= box_weak(WEAK_IPCNS) ? 0 : CLONE_NEWIPC;
         flags |= box_weak(WEAK_UTSNS) ? 0 : CLONE_NEWUTS;
         return flags;
