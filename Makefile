@@ -13,7 +13,8 @@ HOSTCC  ?= $(CC)
 ROOMS   := base wire policy box workspace session cli
 SRC     := $(sort $(foreach r,$(ROOMS),$(wildcard src/$(r)/*.c)))
 OBJ     := $(SRC:src/%.c=$(O)/%.o) $(O)/gen/profiles.o
-LIBOBJ  := $(filter-out $(O)/cli/main.o,$(OBJ))
+# Without main.c and without the one command that walks its table.
+LIBOBJ  := $(filter-out $(O)/cli/main.o $(O)/cli/cmd_help.o,$(OBJ))
 
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wswitch-enum -Wvla \
            -Wformat=2 -Wundef
