@@ -42,26 +42,29 @@ bool profile_check_env_name(const char *name)
 
 int profile_limit_check(const char *word, struct err *err)
 {
-        static const char *const keys[] = {"memory", "cpu", "pids", "files", "disk", "time"};
-        enum { SIZE, CORES, COUNT, DURATION };
-        static const int kinds[] = {SIZE, CORES, COUNT, COUNT, SIZE, DURATION};
+        static const char *const keys[] = {"memory", "cpu",  "pids",   "files",
+                                           "disk",   "time", "inotify"};
+        enum { SIZE, CORES, COUNT, DURATION, KEYS_N = sizeof keys / sizeof *keys };
+        static const int kinds[] = {SIZE, CORES, COUNT, COUNT, SIZE, DURATION, COUNT};
 
         size_t n = strcspn(word, "=");
         const char *value = word[n] ? word + n + 1 : "";
         size_t k = 0;
-        while (k < 6 && (strlen(keys[k]) != n || strncmp(keys[k], word, n) != 0))
+        while (k < KEYS_N && (strlen(keys[k]) != n || strncmp(keys[k], word, n) != 0))
                 k++;
-        if (k == 6) {
+        if (k == KEYS_N) {
                 char key[32];
                 size_t len = n < sizeof key - 1 ? n : sizeof key - 1;
                 memcpy(key, word, len);
                 key[len] = 0;
-                const char *near = str_suggest(key, keys, 6);
+                const char *near = str_suggest(key, keys, KEYS_N);
                 err_set(err, E_INPUT, "\"%s\" is not a limit", key);
                 return near ? err_hint(err, "did you mean \"%s\"?", near)
-                            : err_hint(err, "known: memory cpu pids files disk time");
+                            : err_hint(err, "known: memory cpu pids files disk time inotify");
         }
 
+        if (strcmp(value, "none") == 0)
+                return 0;
         uint64_t got = 0;
         const char *form = "";
         int bad = 0;

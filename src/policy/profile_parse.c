@@ -108,13 +108,9 @@ static int on_pass(struct at *a)
         if (a->w->n < 2)
                 return wrong(a, 1, "\"pass\" wants the name of a variable");
         for (size_t i = 1; i < a->w->n; i++) {
-                _cleanup_strs_ struct strs stem = {0};
-                size_t n = strlen(a->w->v[i]);
-                bool has_star = n > 1 && a->w->v[i][n - 1] == '*';
-                strs_addf(&stem, "%.*s", (int)(has_star ? n - 1 : n), a->w->v[i]);
-                if (!profile_check_env_name(stem.v[0]))
+                if (!profile_check_env_name(a->w->v[i]))
                         return wrong(a, i, "this is not a name of a variable");
-                if (env_list_is_credential(stem.v[0]))
+                if (env_list_is_credential(a->w->v[i]))
                         return wrong(a, i,
                                      "this looks like a credential or leads to the host's "
                                      "session, and is never passed on; use a \"secret\" line");
@@ -126,7 +122,9 @@ static int on_pass(struct at *a)
 static int on_limit(struct at *a)
 {
         if (a->w->n < 2)
-                return wrong(a, 1, "\"limit\" wants memory=, cpu=, pids=, files=, disk= or time=");
+                return wrong(
+                        a, 1,
+                        "\"limit\" wants memory=, cpu=, pids=, files=, disk=, time= or inotify=");
         for (size_t i = 1; i < a->w->n; i++) {
                 a->bad = i;
                 if (profile_limit_check(a->w->v[i], a->err) < 0)
