@@ -10,7 +10,7 @@
 
 #include <ctype.h>
 
-void banner_before(const struct store *store, const struct stream *s)
+void banner_before(const struct stream *s, const void *store)
 {
         if (s->is_quiet)
                 return;

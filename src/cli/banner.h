@@ -2,11 +2,11 @@
 #ifndef CLI_BANNER_H
 #define CLI_BANNER_H
 
-struct store;
 struct stream;
 
-/* banner_before(store, s): what the box is, where changes go, what it was given; on stderr. */
-void banner_before(const struct store *, const struct stream *);
+/* banner_before(s, store): what the box is, where changes go, what it was given; on stderr. For
+ * stream.on_started: before that the box has not written down what it is. */
+void banner_before(const struct stream *, const void *store);
 
 /* banner_after(s): if the box was kept, how to get at what it holds. */
 void banner_after(const struct stream *);

@@ -24,7 +24,8 @@ static int start(struct runargs *r)
                 return out_error(&err);
         r->stream.id = id;
         if (!r->is_detached) {
-                banner_before(&r->store, &r->stream);
+                r->stream.on_started = banner_before;
+                r->stream.ctx = &r->store;
                 int code = stream_run(&r->stream, sock);
                 banner_after(&r->stream);
                 return code;
@@ -33,7 +34,7 @@ static int start(struct runargs *r)
         close(sock);
         if (got < 0)
                 return out_error(&err);
-        banner_before(&r->store, &r->stream);
+        banner_before(&r->stream, &r->store);
         puts(id);
         return EXIT_OK;
 }

@@ -25,16 +25,14 @@ void doctor_kernel(struct doctor_answer *a)
         if (strcmp(u.machine, "x86_64") != 0)
                 doctor_say(a, OUT_WARN, "Linux %s on %s; only x86_64 is tested", u.release,
                            u.machine);
-        else if (major < 5 || (major == 5 && minor < 11))
+        else if (major < 5 || (major == 5 && minor < 13))
                 doctor_say(a, OUT_BAD, "Linux %s is too old", u.release);
-        else if (major == 5 && minor < 13)
-                doctor_say(a, OUT_WARN, "Linux %s works, without Landlock", u.release);
         else
                 doctor_say(a, OUT_GOOD, "Linux %s", u.release);
         if (a->mark == OUT_BAD)
                 doctor_fix(a,
-                           "use Linux 5.11 or newer (Debian 12, Ubuntu 22.04 and later have it): "
-                           "overlays without root came with it");
+                           "use Linux 5.13 or newer (Debian 12, Ubuntu 22.04 and later have it): "
+                           "overlays without root and Landlock came with it");
 }
 
 void doctor_seccomp(struct doctor_answer *a)
@@ -51,13 +49,18 @@ void doctor_seccomp(struct doctor_answer *a)
 void doctor_landlock(struct doctor_answer *a)
 {
         int abi = landlock_abi();
-        if (abi > 0) {
-                doctor_say(a, OUT_GOOD, "ABI %d: %s", abi, landlock_words(abi));
+        if (abi < 1) {
+                doctor_say(a, OUT_BAD, "not there");
+                doctor_fix(a,
+                           "add landlock to the lsm= list of the kernel command line, for example "
+                           "lsm=landlock,lockdown,yama,integrity,apparmor (Linux 5.13 or newer)");
                 return;
         }
-        doctor_say(a, OUT_WARN, "not there; the box stands without this second wall");
-        doctor_fix(a, "add landlock to the lsm= list of the kernel command line, for example "
-                      "lsm=landlock,lockdown,yama,integrity,apparmor (Linux 5.13 or newer)");
+        doctor_say(a, abi < 2 ? OUT_WARN : OUT_GOOD, "ABI %d: %s", abi, landlock_words(abi));
+        if (abi < 2)
+                doctor_fix(a, "moving files between directories fails in a box on this kernel; "
+                              "Linux 5.19 "
+                              "or newer allows it");
 }
 
 void doctor_tiocsti(struct doctor_answer *a)

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fdio.h"
 #include "base/str.h"
 #include "box/cgroup.h"
 #include "box/plan.h"
@@ -49,7 +50,7 @@ static pid_t hold_userns(int *fd)
 {
         int ready[2];
         char c, path[64], map[64];
-        int map_n = snprintf(map, sizeof map, "1000 %u 1", BOX_HIGH_ID);
+        snprintf(map, sizeof map, "1000 %u 1", BOX_HIGH_ID);
         if (pipe2(ready, O_CLOEXEC) < 0)
                 return -1;
         pid_t pid = fork();
@@ -62,11 +63,10 @@ static pid_t hold_userns(int *fd)
         close(ready[1]);
         bool is_good = pid > 0 && read(ready[0], &c, 1) == 1 && c;
         close(ready[0]);
-        snprintf(path, sizeof path, "/proc/%d/uid_map", (int)pid);
-        int f = is_good ? open(path, O_WRONLY | O_CLOEXEC) : -1;
-        if (f >= 0) {
-                is_good = write(f, map, (size_t)map_n) > 0;
-                close(f);
+        static const char *const kinds[] = {"uid_map", "gid_map"};
+        for (int i = 0; i < 2 && is_good; i++) {
+                snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, kinds[i]);
+                is_good = fdio_put(AT_FDCWD, path, map) == 0;
         }
         snprintf(path, sizeof path, "/proc/%d/ns/user", (int)pid);
         *fd = is_good ? open(path, O_RDONLY | O_CLOEXEC) : -1;

@@ -154,6 +154,8 @@ static void on_started(struct loop *l)
         if (s->is_started)
                 return;
         s->is_started = true;
+        if (s->on_started)
+                s->on_started(s, s->ctx);
         if (s->is_tty && term_raw(&err) < 0)
                 out_error(&err);
         l->is_in_open = s->has_stdin;

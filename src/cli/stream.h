@@ -19,6 +19,9 @@ struct stream {
         bool is_quiet;
         struct filter_policy terminal;
         struct detach detach;
+        /* called once when the command runs, before its first byte is shown; may be NULL */
+        void (*on_started)(const struct stream *, const void *ctx);
+        const void *ctx;
 
         /* what came of it */
         bool is_started;

@@ -148,15 +148,21 @@ void layers_fill_meta(struct box_meta *m, const struct session_plan *plan,
                 _cleanup_free_ char *q = str_quote(plan->argv.v[i]);
                 buf_put_fmt(&words, "%s%s", i ? " " : "", q);
         }
-        *m = (struct box_meta){.id = str_dup(id),
-                               .name = str_dup(opts->name ? opts->name : id),
-                               .profile = str_dup(plan->profile),
-                               .workspace = str_dup(plan->workspace ? plan->workspace : ""),
-                               .command = str_dup(words.is_broken ? "..." : buf_cstr(&words)),
-                               .tier = str_dup("ns"),
-                               .state = BOX_STARTING,
-                               .supervisor_pid = getpid(),
-                               .created = time(NULL),
-                               .is_live = plan->is_live,
-                               .is_kept = opts->is_kept || opts->is_waiting};
+        char memory[16];
+        bool has_memory = plan->box.limits.memory != 0;
+        *m = (struct box_meta){
+                .id = str_dup(id),
+                .name = str_dup(opts->name ? opts->name : id),
+                .profile = str_dup(plan->profile),
+                .workspace = str_dup(plan->workspace ? plan->workspace : ""),
+                .command = str_dup(words.is_broken ? "..." : buf_cstr(&words)),
+                .tier = str_dup("ns"),
+                .grants = has_memory ? str_fmt("no network, memory %s",
+                                               str_size_words(plan->box.limits.memory, memory))
+                                     : str_dup("no network"),
+                .state = BOX_STARTING,
+                .supervisor_pid = getpid(),
+                .created = time(NULL),
+                .is_live = plan->is_live,
+                .is_kept = opts->is_kept || opts->is_waiting};
 }

@@ -301,9 +301,15 @@ static char *visible_shell(void)
         return str_dup(access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh");
 }
 
-static void plan_cwd(struct session_plan *plan)
+static void plan_cwd(const struct session_opts *opts, struct session_plan *plan)
 {
         char cwd[4096];
+        if (opts->cwd) {
+                const char *base = plan->workspace ? plan->workspace : plan->box.home;
+                plan->box.cwd = opts->cwd[0] == '/' ? str_dup(opts->cwd)
+                                                    : str_fmt("%s/%s", base, opts->cwd);
+                return;
+        }
         if (plan->workspace && getcwd(cwd, sizeof cwd) && str_is_beneath(cwd, plan->workspace))
                 plan->box.cwd = str_dup(cwd);
         else
@@ -335,7 +341,7 @@ int session_plan_make(const struct session_opts *opts, const struct store *store
         plan_ids(plan);
         if (plan_workspace(opts, store, b->home, plan, err) < 0)
                 goto fail;
-        plan_cwd(plan);
+        plan_cwd(opts, plan);
         struct toolchain_query q = {.path_env = getenv("PATH"),
                                     .home = b->home,
                                     .workspace = plan->workspace,
