@@ -11,14 +11,16 @@ static const struct {
         const char *what;
         int (*run)(struct build *, struct err *);
 } steps[] = {
-        {"make a network", step_network_begin},
         {"take the box's user id", step_ids},
         {"cut mount propagation", step_private},
         {"make the root", step_root},
+        {"begin network and /etc", step_assist_begin},
         {"fill /dev", step_dev},
         {"mount /proc", step_proc},
-        {"fill /etc", step_etc},
         {"show files", step_trees},
+        {"make network and /etc", step_assist_end},
+        {"show /etc", step_etc},
+        {"show files in /etc", step_trees_in_etc},
         {"join the network", step_network},
         {"check the namespaces", step_verify},
         {"name the box", step_name},

@@ -60,7 +60,8 @@ static int synthesise(struct build *b, int etc, struct err *err)
 bool etc_is_listed(const char *name)
 {
         for (const struct etc_entry *l = etc_list; l->name; l++)
-                if (!strchr(l->name, '/') && etc_list_matches(l->name, name))
+                if (l->name[0] == name[0] && !strchr(l->name, '/') &&
+                    etc_list_matches(l->name, name))
                         return true;
         return false;
 }
@@ -70,14 +71,14 @@ static bool holds_listed(const char *dir)
 {
         size_t n = strlen(dir);
         for (const struct etc_entry *l = etc_list; l->name; l++)
-                if (strncmp(l->name, dir, n) == 0 && l->name[n] == '/')
+                if (l->name[0] == dir[0] && strncmp(l->name, dir, n) == 0 && l->name[n] == '/')
                         return true;
         return false;
 }
 
-/* hide_rest(host, mask, prefix, err): a whiteout in ${mask} for each name of ${host} that is not
+/* hide_rest(b, host, mask, prefix, err): a whiteout in ${mask} for each name of ${host} that is not
  * listed; into directories that hold something listed, one level deeper at a time. */
-static int hide_rest(int host, int mask, const char *prefix, struct err *err)
+static int hide_rest(struct build *b, int host, int mask, const char *prefix, struct err *err)
 {
         int fd = openat(host, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         _cleanup_closedir_ DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -97,32 +98,41 @@ static int hide_rest(int host, int mask, const char *prefix, struct err *err)
                         if (under < 0)
                                 return -1;
                         strncat(path, "/", sizeof path - strlen(path) - 1);
-                        if (sub >= 0 && hide_rest(sub, under, path, err) < 0)
+                        if (sub >= 0 && hide_rest(b, sub, under, path, err) < 0)
                                 return -1;
                         continue;
                 }
-                if (mknodat(mask, e->d_name, S_IFCHR, 0) < 0 && errno != EEXIST)
+                /* All links to one whiteout: a link costs a third of a new inode. */
+                if (linkat(b->stage_fd, "whiteout", mask, e->d_name, 0) < 0 && errno != EEXIST)
                         return err_sys(err, "hide /etc/%s", path);
         }
         return 0;
 }
 
+int etc_mask(struct build *b, struct err *err)
+{
+        _cleanup_close_ int host = open("/etc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_close_ int mask = openat(b->stage_fd, "etc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (host < 0 || mask < 0)
+                return err_sys(err, "open /etc");
+        if (mknodat(b->stage_fd, "whiteout", S_IFCHR, 0) < 0)
+                return err_sys(err, "make a whiteout");
+        if (synthesise(b, mask, err) < 0)
+                return -1;
+        return box_weak(WEAK_ETC_FILTER) ? 0 : hide_rest(b, host, mask, "", err);
+}
+
 int step_etc(struct build *b, struct err *err)
 {
         _cleanup_close_ int host = open("/etc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (host < 0)
+        _cleanup_close_ int mask = openat(b->stage_fd, "etc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (host < 0 || mask < 0)
                 return err_sys(err, "open /etc");
         _cleanup_close_ int etc = step_target(b, "/etc", true, err);
         if (etc < 0)
                 return -1;
-        _cleanup_close_ int mask = openat(b->stage_fd, "etc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (mask < 0)
-                return err_sys(err, "open the stage");
         char lower[64];
         snprintf(lower, sizeof lower, "/proc/self/fd/%d:/proc/self/fd/%d", mask, host);
-        if (synthesise(b, mask, err) < 0 ||
-            (!box_weak(WEAK_ETC_FILTER) && hide_rest(host, mask, "", err) < 0))
-                return -1;
         _cleanup_close_ int mnt = mnt_make("overlay", MNT_SAFE | MOUNT_ATTR_RDONLY, err, "lowerdir",
                                            lower, "userxattr", NULL, NULL);
         if (mnt >= 0)

@@ -94,7 +94,8 @@ static _Noreturn void give_up(struct attempt *a, enum err_code code)
 /* child(a): between vfork and exec: only system calls, nothing allocated, nothing kept. */
 static _Noreturn __attribute__((noinline)) void child(struct attempt *a)
 {
-        setsid();
+        if (!box_weak(WEAK_PTY))
+                setsid();
         unblock_signals();
         for (int i = 0; i < 3; i++)
                 if (dup2(a->slave >= 0 ? a->slave : a->fds[i], i) < 0)
@@ -103,7 +104,7 @@ static _Noreturn __attribute__((noinline)) void child(struct attempt *a)
                 give_up(a, E_SYSTEM);
         if (!box_weak(WEAK_FDS))
                 close_range(3, ~0u, 0);
-        if (chdir(a->cwd) < 0) {
+        if (!box_weak(WEAK_CWD) && chdir(a->cwd) < 0) {
                 a->is_cwd = true;
                 give_up(a, E_INPUT);
         }

@@ -20,28 +20,31 @@ struct build {
         int keep_fds[4]; /* what step_fds leaves open besides 0-2: the control socket, and the pipes
                             of the first command; -1 where there is none */
         int root_on_fd;  /* the host directory that the new root is mounted on */
-        int net_fd;      /* where net.c's child puts the network namespace */
-        pid_t net_pid;
+        int net_fd;      /* where the assistant puts the network namespace */
+        pid_t assist_pid;
+        int assist_fds[2];
         int stage_fd; /* a tmpfs beside the new root, gone when the box is built */
         int root_fd;  /* the new root */
         int empty_fd; /* an empty directory: second lower of the lower-only overlays */
 };
 
-int step_verify(struct build *, struct err *);  /* verify.c: the namespaces are new */
-int step_ids(struct build *, struct err *);     /* ids.c: uid and gid, no groups */
-int step_private(struct build *, struct err *); /* root.c: nothing propagates (case 26) */
-int step_root(struct build *, struct err *);    /* root.c: the new root and its skeleton */
-int step_etc(struct build *, struct err *);     /* etc.c */
-int step_dev(struct build *, struct err *);     /* dev.c */
-int step_proc(struct build *, struct err *);    /* procfs.c: fresh proc, masked; a made-up /sys */
-int step_trees(struct build *, struct err *);   /* trees.c: every mount of the plan */
-int step_network_begin(struct build *, struct err *); /* net.c: a child makes it meanwhile */
-int step_network(struct build *, struct err *);       /* net.c: join it */
-int step_name(struct build *, struct err *);          /* ids.c: host name */
-int step_ns_limits(struct build *, struct err *); /* nslimits.c: no nested namespaces (case 7) */
-int step_pivot(struct build *, struct err *);     /* root.c: the old root is gone (case 27) */
-int step_keyring(struct build *, struct err *);   /* drop.c: a fresh session keyring (case 9) */
-int step_rlimits(struct build *, struct err *);   /* nslimits.c */
+int step_verify(struct build *, struct err *);       /* verify.c: the namespaces are new */
+int step_ids(struct build *, struct err *);          /* ids.c: uid and gid, no groups */
+int step_private(struct build *, struct err *);      /* root.c: nothing propagates (case 26) */
+int step_root(struct build *, struct err *);         /* root.c: the new root and its skeleton */
+int step_assist_begin(struct build *, struct err *); /* assist.c: network and /etc meanwhile */
+int step_assist_end(struct build *, struct err *);
+int step_etc(struct build *, struct err *);   /* etc.c */
+int step_dev(struct build *, struct err *);   /* dev.c */
+int step_proc(struct build *, struct err *);  /* procfs.c: fresh proc, masked; a made-up /sys */
+int step_trees(struct build *, struct err *); /* trees.c: every mount of the plan */
+int step_trees_in_etc(struct build *, struct err *); /* those that lie in /etc, which comes later */
+int step_network(struct build *, struct err *);      /* net.c: join it */
+int step_name(struct build *, struct err *);         /* ids.c: host name */
+int step_ns_limits(struct build *, struct err *);    /* nslimits.c: no nested namespaces (case 7) */
+int step_pivot(struct build *, struct err *);        /* root.c: the old root is gone (case 27) */
+int step_keyring(struct build *, struct err *);      /* drop.c: a fresh session keyring (case 9) */
+int step_rlimits(struct build *, struct err *);      /* nslimits.c */
 int step_fds(struct build *, struct err *);      /* drop.c: only the listed descriptors (case 29) */
 int step_caps(struct build *, struct err *);     /* drop.c: no capability in any set */
 int step_landlock(struct build *, struct err *); /* landlock.c */
