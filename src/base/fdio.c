@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -154,10 +155,16 @@ ssize_t fdio_recv(int sock, void *p, size_t cap, int *fds, size_t fds_cap, size_
         int got[FDIO_MAX_FDS];
         size_t got_n = 0;
         ssize_t r;
+        bool was_reset = false;
         *fds_n = 0;
-        do
+        for (;;) {
                 r = recvmsg(sock, &m, MSG_CMSG_CLOEXEC);
-        while (r < 0 && errno == EINTR);
+                if (r >= 0 || (errno != EINTR && (errno != ECONNRESET || was_reset)))
+                        break;
+                /* A peer that closed with something of ours unread shows as one reset, ahead of
+                 * what it said before; that is still there to be read. */
+                was_reset = errno == ECONNRESET;
+        }
         if (r < 0)
                 return -1;
 

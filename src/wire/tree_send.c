@@ -321,16 +321,13 @@ static int send_root(struct walk *w, struct err *err)
         return walk_all(w, err);
 }
 
-/* answer(sock, err): what the receiver made of it. A receiver that failed has closed its end, which
- * shows as one reset before its sentence can be read. */
+/* answer(sock, err): what the receiver made of it. */
 static int answer(int sock, struct err *err)
 {
         _cleanup_free_ struct frame *f = malloc(sizeof *f);
         if (!f)
                 str_no_memory();
         int r = frame_recv(sock, f, false);
-        if (r < 0 && errno == ECONNRESET)
-                r = frame_recv(sock, f, false);
         if (r <= 0)
                 return err_set(err, E_PROTO, "The other side ended before the copy was complete.");
         uint32_t sys;

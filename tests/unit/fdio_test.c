@@ -84,7 +84,11 @@ static void messages(void)
               fdio_recv(s[1], big, sizeof big, fds, 8, &n) == -1 && errno == EPROTO && n == 0);
         CHECK("none of them stayed open", open_fds() == before);
 
+        fdio_send(s[0], "last words", 10, NULL, 0);
+        fdio_send(s[1], "unread", 6, NULL, 0);
         close(s[0]);
+        CHECK("last words of a peer that left our own unread",
+              fdio_recv(s[1], big, sizeof big, fds, 8, &n) == 10);
         CHECK("the end", fdio_recv(s[1], big, sizeof big, fds, 8, &n) == 0);
         CHECK("no signal when the other side is gone",
               fdio_send(s[1], "x", 1, NULL, 0) < 0 && errno == EPIPE);
