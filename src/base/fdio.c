@@ -163,7 +163,7 @@ ssize_t fdio_recv(int sock, void *p, size_t cap, int *fds, size_t fds_cap, size_
                         break;
                 /* A peer that closed with something of ours unread shows as one reset, ahead of
                  * what it said before; that is still there to be read. */
-                was_reset = errno == ECONNRESET;
+                was_reset |= errno == ECONNRESET;
         }
         if (r < 0)
                 return -1;
