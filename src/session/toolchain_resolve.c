@@ -223,10 +223,25 @@ static void script_needs(struct toolchain_finder *f, const char *real)
                         toolchain_program(f, s.execs.v[i]);
 }
 
+/* ENV/bin/python is a link to another python, which knows by the name it was called by that it
+ * belongs to ENV: so ENV must be there as well. */
+static void venv_of(struct toolchain_finder *f, const char *path)
+{
+        _cleanup_free_ char *dir = str_dup(path);
+        char real[PATH_MAX];
+        if (!up(dir) || !str_ends(dir, "/bin") || !up(dir) || !is_file(dir, "pyvenv.cfg"))
+                return;
+        if (realpath(dir, real) && !toolchain_is_shown(f, real))
+                toolchain_venv(f, real);
+}
+
 bool toolchain_program(struct toolchain_finder *f, const char *path)
 {
         if (f->depth >= DEPTH_MAX)
                 return false;
+        f->depth++;
+        venv_of(f, path);
+        f->depth--;
         _cleanup_free_ char *real = toolchain_follow(f, path);
         struct stat st;
         if (!real || stat(real, &st) < 0 || !S_ISREG(st.st_mode))

@@ -171,6 +171,8 @@ static void build(void)
         snprintf(cfg, sizeof cfg, "home = %s\nversion = 3\n", at(".pyenv/versions/3.11/bin"));
         put("envs/mine/pyvenv.cfg", cfg);
         put("envs/mine/bin/python", "ELF");
+        put("envs/linked/pyvenv.cfg", cfg);
+        lnk("envs/linked/bin/python", at(".pyenv/versions/3.11/bin/python3"));
         put("envs/mine/bin/pytool", "#!/usr/bin/env python\n");
 
         /* agents that install themselves, and programs by themselves */
@@ -236,6 +238,8 @@ static void test_layouts(void)
                        s.items_n == 2);
         LAYOUT("a venv brings the python it was made from", "envs/mine/bin", "pytool",
                is_tree(&s, "envs/mine") && is_tree(&s, ".pyenv"));
+        LAYOUT("a venv's python called by its path", NULL, at("envs/linked/bin/python"),
+               is_tree(&s, "envs/linked") && is_tree(&s, ".pyenv"));
         LAYOUT("claude's own installer: versions and the link", ".local/bin", "claude",
                is_tree(&s, ".local/share/claude/versions") && is_link(&s, ".local/bin/claude") &&
                        s.items_n == 2);
