@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "base/title.h"
 #include "box/role_attack.h"
+#include "box/weak.h"
 #include "policy/profile.h"
 #include "session/home.h"
 #include "session/layers.h"
@@ -31,16 +32,18 @@
  * terminal, directory, descriptors, and not its environment, where keys live (cases 29, 30). */
 static void leave_caller(const struct supervisor_args *a)
 {
-        setsid();
         umask(077);
         if (chdir("/") < 0)
                 _exit(125);
-        int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-        for (int i = 0; i < 3 && null >= 0; i++)
-                dup2(null, i);
+        if (!box_weak(WEAK_PTY)) {
+                setsid();
+                int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+                for (int i = 0; i < 3 && null >= 0; i++)
+                        dup2(null, i);
+        }
 
         int keep[] = {a->dir_fd, a->lock_fd, a->client_fd, a->ready_fd};
-        for (int from = 3;;) {
+        for (int from = 3; !box_weak(WEAK_FDS);) {
                 int next = -1;
                 for (size_t i = 0; i < sizeof keep / sizeof *keep; i++)
                         if (keep[i] >= from && (next < 0 || keep[i] < next))
@@ -83,10 +86,13 @@ static void on_grace_over(void *ctx, uint32_t events)
 
 void sup_stop(struct sup *s, uint32_t grace_ms)
 {
-        if (!s->has_main || grace_ms == 0) {
+        if (!s->execs || grace_ms == 0) {
                 sup_end(s, MSG_END_STOPPED, SIGTERM, "");
                 return;
         }
+        if (s->is_stopping)
+                return;
+        s->is_stopping = true; /* sup_exec.c ends the box when the last command is gone */
         kill_all(s, SIGTERM);
         kill_all(s, SIGCONT);
         kill_all(s, SIGHUP); /* an interactive shell ignores TERM */
@@ -249,8 +255,13 @@ static int start_box(struct sup *s, const struct supervisor_args *a)
         struct err *err = &s->failure;
 
         s->has_main = s->plan->argv.n > 0;
+        /* The control of cases 1 and 2: the command gets the caller's own terminal. */
+        bool is_callers = box_weak(WEAK_PTY) && spawn.is_tty;
+        for (int i = 0; is_callers && i < 3; i++)
+                first.fds[i] = fcntl(i, F_DUPFD_CLOEXEC, 3);
+        spawn.is_tty = spawn.is_tty && !is_callers;
         struct exec *e = s->has_main ? exec_new(s, spawn.is_tty) : NULL;
-        if (e && !spawn.is_tty && exec_pipes(e, spawn.has_stdin, first.fds, err) < 0)
+        if (e && !spawn.is_tty && !is_callers && exec_pipes(e, spawn.has_stdin, first.fds, err) < 0)
                 return -1;
         int r = box_start(&s->plan->box, e ? &first : NULL, &s->box, err);
         for (int i = 0; i < 3; i++)

@@ -73,8 +73,13 @@ static const char *env_load(void)
         static bool loaded;
 
         if (!loaded) {
-                const char *path = getenv("ATTACK_ENV");
-                if (slurp(path ? path : ".attack-env", env_text, sizeof env_text) < 0)
+                /* Beside the program and not in the working directory, which may be anywhere. */
+                char path[4096];
+                ssize_t n = readlink("/proc/self/exe", path, sizeof path - 16);
+                path[n > 0 ? n : 0] = 0;
+                char *slash = strrchr(path, '/');
+                strcpy(slash ? slash + 1 : path, ".attack-env");
+                if (slurp(path, env_text, sizeof env_text) < 0)
                         env_text[0] = 0;
                 for (char *p = env_text; *p; p++)
                         if (*p == '\n')

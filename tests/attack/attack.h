@@ -61,8 +61,8 @@ void out_na(struct outcome *, const char *fmt, ...) __attribute__((format(printf
 /* Where this process writes its verdict: the one descriptor that is ours and not inherited. */
 extern int verdict_fd;
 
-/* planted(key): the value of KEY in ./.attack-env (or the file $ATTACK_ENV names), or NULL. Stays
- * valid for the life of the process. */
+/* planted(key): the value of KEY in the file .attack-env beside the program, or NULL. Stays valid
+ * for the next twenty calls. */
 const char *planted(const char *key);
 
 /* planted_num(key): the same as a number, or -1. */

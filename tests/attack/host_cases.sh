@@ -16,7 +16,7 @@ wait_for() {
 
 # held MARK: the host's pid of `inside hold N MARK`, which runs in a box.
 held() {
-	pgrep -f "^\./inside hold [0-9]+ $1\$" | head -n 1
+	pgrep -f "^$inside hold [0-9]+ $1\$" | head -n 1
 }
 is_held() { [ -n "$(held "$1")" ]; }
 is_gone() { [ -z "$(held "$1")" ]; }
@@ -25,7 +25,7 @@ parent_of() { awk '/^PPid:/ { print $2 }' "/proc/$1/status" 2>/dev/null; }
 
 # start_held MARK: a box that stands still; its pids in $box_cli $box_command $box_init $box_supervisor.
 start_held() {
-	box ostiary '' -- ./inside hold 20 "$1" </dev/null >/dev/null 2>&1 &
+	box ostiary '' -- "$inside" hold 20 "$1" </dev/null >/dev/null 2>&1 &
 	box_cli=$!
 	wait_for 5 is_held "$1" || return 1
 	box_command=$(held "$1")
@@ -123,7 +123,7 @@ done
 (
 	cd "$work/ws" || exit 125
 	"${user_env[@]}" PATH="$work/ws/evil:.:$PATH" "$work/bin/ostiary" run -q --rm \
-		--workspace "$work/ws" -- ./inside 8n
+		--workspace "$work/ws" -- "$inside" 8n
 ) </dev/null >"$res/path.plain" 2>&1
 rm -rf "$work/ws/evil"
 if ! grep -q '^case 8n ' "$res/path.plain"; then

@@ -8,6 +8,7 @@ events=$work/secret-dir/events
 
 # The environment of a person's shell; the canary in it must not be found in the box (case 30).
 user_env=(env -i HOME="$work/home" PATH="$PATH" TERM=xterm LANG=C.UTF-8 USER=attacker
+	XDG_STATE_HOME="$work/xdg/state" XDG_DATA_HOME="$work/xdg/data" XDG_CONFIG_HOME="$work/xdg/config"
 	SECRET_TOKEN="$canary" OSTIARY_TEST_CANARY="$canary")
 
 # box PROGRAM WEAKEN FLAGS -- COMMAND...: run a command in a box, at most 40 s. Descriptors 7 and 8
@@ -28,7 +29,7 @@ run_plain() {
 	local program=$1 weaken=$2 result=$3
 	shift 3
 	[ $# -gt 0 ] || set -- all
-	box "$program" "$weaken" -- ./inside "$@" </dev/null >"$result" 2>"$result.err"
+	box "$program" "$weaken" -- "$inside" "$@" </dev/null >"$result" 2>"$result.err"
 	echo "$?" >"$result.status"
 }
 
@@ -39,7 +40,7 @@ run_tty() {
 		cd "$work/ws" || exit 125
 		"${user_env[@]}" ${weaken:+OSTIARY_WEAKEN="$weaken"} timeout -k 5 40 \
 			"$work/bin/plant" tty "$env_file" "$work/bin/$program" run -q --rm \
-			--workspace "$work/ws" -- ./inside all-tty 6>&-
+			--workspace "$work/ws" -- "$inside" all-tty 6>&-
 	) </dev/null 2>"$result.err" | tr -d '\r' | grep '^case ' >"$result"
 }
 
@@ -48,7 +49,7 @@ run_tty() {
 run_limit() {
 	local program=$1 weaken=$2 result=$3 id=$4 status
 	box "$program" "$weaken" --limit memory=96M --limit pids=100 --limit files=512 \
-		--limit inotify=200 -- ./inside "$id" </dev/null >"$result.one" 2>"$result.err"
+		--limit inotify=200 -- "$inside" "$id" </dev/null >"$result.one" 2>"$result.err"
 	status=$?
 	if grep -q "^case $id " "$result.one"; then
 		grep "^case $id " "$result.one" >>"$result"

@@ -190,7 +190,7 @@ const struct attack_case path_cases[] = {
          "overlay-ro"},
         {"B1", "sockets of daemons, agents, desktops; in the workspace", REACH, REAL, 0,
          case_known_sockets, "shape", "shape"},
-        {"B12", "the box's own policy, log, layers", READ, REAL, 0, case_own_state, "home-mask",
-         "home-mask"},
+        {"B12", "the box's own policy, log, layers", READ, REAL, 0, case_own_state, "shape",
+         "shape"},
         {0},
 };

@@ -7,6 +7,10 @@
  * was still in memory. */
 #include "box/role_attack.h"
 
+#include "base/buf.h"
+#include "wire/frame.h"
+#include "wire/msg.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -18,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -38,6 +43,9 @@ static const unsigned char masked[] = {
 
 static enum { WANT_NONE, WANT_INIT, WANT_SUPERVISOR } wanted;
 
+/* Where the supervisor's lines go; pid 1 could not open it. */
+static char out_path[512];
+
 /* Read before main, because the roles wipe their environment early. */
 __attribute__((constructor)) static void role_wanted(void)
 {
@@ -47,6 +55,9 @@ __attribute__((constructor)) static void role_wanted(void)
                 wanted = WANT_INIT;
         else if (v && strcmp(v, "supervisor") == 0)
                 wanted = WANT_SUPERVISOR;
+        v = getenv("OSTIARY_ROLE_OUT");
+        if (v && wanted == WANT_SUPERVISOR)
+                snprintf(out_path, sizeof out_path, "%s", v);
 }
 
 static int out_fd = 2;
@@ -69,20 +80,44 @@ static void say(const char *fmt, ...)
                 _exit(9);
 }
 
-/* A place to print to: pid 1 has /dev/null for 0-2 and holds the first command's streams above. */
-static void find_output(void)
+/* find_fd(is_wanted): the first descriptor above the standard ones that is meant. */
+static int find_fd(bool (*is_wanted)(int fd))
+{
+        for (int fd = 3; fd < 1024; fd++)
+                if (fcntl(fd, F_GETFD) >= 0 && is_wanted(fd))
+                        return fd;
+        return -1;
+}
+
+static bool is_output(int fd)
 {
         struct stat st;
+        int flags = fcntl(fd, F_GETFL);
+        return (flags & O_ACCMODE) != O_RDONLY && fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+}
 
-        for (int fd = 255; fd >= 0; fd--) {
-                int flags = fcntl(fd, F_GETFL);
-                if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || fstat(fd, &st) < 0)
-                        continue;
-                if (S_ISFIFO(st.st_mode) || S_ISREG(st.st_mode)) {
-                        out_fd = fd;
-                        return;
-                }
+static bool is_control(int fd)
+{
+        int type = 0;
+        socklen_t len = sizeof type;
+        return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_SEQPACKET;
+}
+
+/* tell(ctl_fd, type): what a pid 1 that behaves would say about its first command, so that the
+ * supervisor passes on what we print as that command's output. */
+static void tell(int ctl_fd, enum msg_type type)
+{
+        _cleanup_buf_ struct buf b = {0};
+
+        if (type != MSG_BUILT) {
+                buf_put_u32(&b, 1);
+                buf_put_u32(&b, type == MSG_SPAWNED ? 2 : 0);
         }
+        if (type == MSG_EXITED) {
+                buf_put_u64(&b, 0);
+                buf_put_u64(&b, 0);
+        }
+        frame_send(ctl_fd, type, &b, NULL, 0);
 }
 
 struct found {
@@ -199,19 +234,15 @@ static void show_rights(void)
         say("uid %d parent %d", (int)getuid(), (int)getppid());
 }
 
-void role_attack(enum role r)
+/* show_all(): everything a taker-over would look for. */
+static void show_all(void)
 {
-        if (!(r == ROLE_INIT && wanted == WANT_INIT) &&
-            !(r == ROLE_SUPERVISOR && wanted == WANT_SUPERVISOR))
-                return;
-        role_name = r == ROLE_INIT ? "pid1" : "supervisor";
-        find_output();
-
+        struct found f = {0};
         int n = 0;
+
         while (environ && environ[n])
                 n++;
         say("environ %d", n);
-        struct found f = {0};
         if (scan_memory(&f) < 0)
                 say("memory unread %s", strerrorname_np(errno));
         else
@@ -220,5 +251,27 @@ void role_attack(enum role r)
         show_descriptors();
         show_rights();
         say("end");
+}
+
+void role_attack(enum role r)
+{
+        if (r == ROLE_SUPERVISOR && wanted == WANT_SUPERVISOR) {
+                role_name = "supervisor";
+                out_fd = open(out_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+                show_all();
+                _exit(0);
+        }
+        if (r != ROLE_INIT || wanted != WANT_INIT)
+                return;
+        role_name = "pid1";
+        int ctl_fd = find_fd(is_control);
+        out_fd = find_fd(is_output);
+        tell(ctl_fd, MSG_BUILT);
+        tell(ctl_fd, MSG_SPAWNED);
+        show_all();
+        for (int fd; (fd = find_fd(is_output)) >= 0;)
+                close(fd);
+        tell(ctl_fd, MSG_EXITED);
+        sleep(5); /* the supervisor ends us when it has read that */
         _exit(0);
 }

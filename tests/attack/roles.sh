@@ -12,9 +12,11 @@ role() {
 	(
 		cd "$work/ws" || exit 125
 		"${user_env[@]}" OSTIARY_ROLE_ATTACK="$1" OSTIARY_ROLE_CANARY="$role_canary" \
-			${2:+OSTIARY_WEAKEN="$2"} timeout -k 5 20 "$work/bin/ostiary-weak" run -q --rm --workspace "$work/ws" -- ./inside 8n \
+			OSTIARY_ROLE_OUT="$res/role.out" \
+			${2:+OSTIARY_WEAKEN="$2"} timeout -k 5 20 "$work/bin/ostiary-weak" run -q --rm --workspace "$work/ws" -- "$inside" 8n \
 			6>&- 7<"$work/secret-dir/secret" 8<"$work/secret-dir" </dev/null
 	) 2>&1 | cat >"$res/role.$1"
+	[ ! -e "$res/role.out" ] || mv "$res/role.out" "$res/role.$1"
 }
 role_value() { awk -v k="$2" '$1 == "role" && $3 == k { print $4; exit }' "$res/role.$1"; }
 

@@ -106,12 +106,11 @@ fi
 [ -e "$work/tree/root-only" ] || sed -i '/^ROOT_FILE=/d' "$work/ws/.attack-env"
 {
 	echo "STARTED_AS=$as"
-	echo "STATE_DIR=$work/home/.local/state/ostiary"
-	echo "DATA_DIR=$work/home/.local/share/ostiary"
-	echo "CONFIG_DIR=$work/home/.config/ostiary"
+	echo "STATE_DIR=$work/xdg/state/ostiary"
+	echo "DATA_DIR=$work/xdg/data/ostiary"
+	echo "CONFIG_DIR=$work/xdg/config/ostiary"
 } >>"$work/ws/.attack-env"
-"${become[@]}" mkdir -p "$work/home/.local/state/ostiary" "$work/home/.local/share/ostiary" \
-	"$work/home/.config/ostiary"
+"${become[@]}" mkdir -p "$work/xdg/state/ostiary" "$work/xdg/data/ostiary" "$work/xdg/config/ostiary"
 
 # The judge runs in a keyring of its own; where we may, in mounts that spread (case 26).
 stage=()

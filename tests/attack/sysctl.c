@@ -106,7 +106,7 @@ static void case_core_size(struct outcome *o)
 static void case_masked(struct outcome *o)
 {
         static const char *const masked[] = {
-                "/proc/kcore",      "/proc/keys",        "/proc/key-users",     "/proc/kmsg",
+                "/proc/kcore",      "/proc/keys",        "/proc/kmsg",
                 "/proc/timer_list", "/proc/sched_debug", "/proc/latency_stats",
         };
         static char buf[4096];
@@ -128,7 +128,8 @@ static void case_masked(struct outcome *o)
 }
 
 const struct attack_case sysctl_cases[] = {
-        {"20", "kernel settings written", WRITE, REAL, 0, case_settings, "masks+caps", "masks+caps"},
+        {"20", "kernel settings written", WRITE, REAL, 0, case_settings, "masks+caps",
+         "masks+caps"},
         {"20s", "sysrq-trigger", CRASH, SURFACE, 0, case_sysrq, "kernel", "highuid+masks"},
         {"21", "core_pattern names a helper", EXEC, REAL, 0, case_core_pattern, "kernel",
          "highuid+masks"},
