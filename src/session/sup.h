@@ -67,7 +67,7 @@ struct sup {
         uint32_t next_exec_id;
         struct loop_src *stop_src;
         int stop_fd, ready_fd;
-        bool is_built, is_ending, has_main;
+        bool is_built, is_stopping, is_ending, has_main;
         struct msg_ended end; /* how the box ended, once is_ending */
         struct err failure;   /* how it failed to start */
         struct outlog log;

@@ -138,6 +138,8 @@ static void finish(struct exec *e)
                 }
         }
         exec_free(e);
+        if (s->is_stopping && !s->execs)
+                sup_end(s, MSG_END_STOPPED, SIGTERM, "");
 }
 
 void exec_pump(struct exec *e)

@@ -70,10 +70,11 @@ void sup_end(struct sup *s, enum msg_end how, uint32_t value, const char *words)
         loop_stop(s->loop);
 }
 
-static void kill_all(struct sup *s, uint32_t sig)
+/* send_signal(s, id, sig): to one command's process group, or with id 0 to everything. */
+static void send_signal(struct sup *s, uint32_t id, uint32_t sig)
 {
         _cleanup_buf_ struct buf b = {0};
-        buf_put_u32(&b, 0);
+        buf_put_u32(&b, id);
         buf_put_u32(&b, sig);
         frame_send(s->box.ctl_fd, MSG_KILL, &b, NULL, 0);
 }
@@ -93,9 +94,12 @@ void sup_stop(struct sup *s, uint32_t grace_ms)
         if (s->is_stopping)
                 return;
         s->is_stopping = true; /* sup_exec.c ends the box when the last command is gone */
-        kill_all(s, SIGTERM);
-        kill_all(s, SIGCONT);
-        kill_all(s, SIGHUP); /* an interactive shell ignores TERM */
+        send_signal(s, 0, SIGTERM);
+        send_signal(s, 0, SIGCONT);
+        for (struct exec *e = s->execs; e; e = e->next)
+                if (e->is_tty) /* an interactive shell ignores TERM, and ends when it is hung up on
+                                */
+                        send_signal(s, e->id, SIGHUP);
         s->stop_fd = watch_timer(grace_ms);
         if (s->stop_fd < 0 ||
             !(s->stop_src = loop_add(s->loop, s->stop_fd, EPOLLIN, on_grace_over, s)))
