@@ -39,6 +39,7 @@ void session_plan_free(struct session_plan *p)
         strs_free(&p->argv);
         strs_free(&p->rules);
         strs_free(&p->persist);
+        strs_free(&p->home_links);
         free(p->profile);
         free(p->workspace);
         free(p->layers_dir);
@@ -123,7 +124,9 @@ static void plan_tools(const struct toolchain_set *tools, struct session_plan *p
         for (size_t i = 0; i < tools->items_n; i++) {
                 const struct toolchain_item *t = &tools->items[i];
                 if (t->kind == TOOLCHAIN_LINK) {
-                        if (!str_is_beneath(t->path, plan->box.home))
+                        if (str_is_beneath(t->path, plan->box.home))
+                                strs_addf(&plan->home_links, "%s\n%s", t->link, t->path);
+                        else
                                 session_plan_note(plan, true, t->path,
                                                   "a link outside of the home");
                         continue;
@@ -342,11 +345,13 @@ int session_plan_make(const struct session_opts *opts, const struct store *store
         if (plan_workspace(opts, store, b->home, plan, err) < 0)
                 goto fail;
         plan_cwd(opts, plan);
+        const char *const ours[] = {store->state, store->data, store->config, NULL};
         struct toolchain_query q = {.path_env = getenv("PATH"),
                                     .home = b->home,
                                     .workspace = plan->workspace,
                                     .cwd = plan->box.cwd,
-                                    .env = environ};
+                                    .env = environ,
+                                    .never = ours};
         if (toolchain_path(&q, &tools, err) < 0 ||
             plan_command(opts, &profile, &q, &tools, plan, err) < 0)
                 goto fail;
@@ -383,5 +388,7 @@ int session_plan_seed(const struct session_plan *plan, const struct session_opts
                                  .workspace = plan->workspace,
                                  .owner = plan->box.kuid,
                                  .group = plan->box.kgid};
-        return seed_home(&into, &profile, &notes, err);
+        if (seed_home(&into, &profile, &notes, err) < 0)
+                return -1;
+        return seed_links(&into, &plan->home_links, err);
 }

@@ -12,7 +12,6 @@
 #include "base/strs.h"
 #include "policy/profile.h"
 #include "session/seed_int.h"
-#include "session/toolchain.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -179,26 +178,25 @@ int seed_home(const struct seed_into *into, const struct profile *profile, struc
         return seed_git(&run, err);
 }
 
-int seed_links(const struct seed_into *into, const struct toolchain_set *set, struct err *err)
+int seed_links(const struct seed_into *into, const struct strs *links, struct err *err)
 {
         const char *home = into->box_home ? into->box_home : into->host_home;
         const struct seed_run run = {.into = into, .host_fd = -1};
-        for (size_t i = 0; i < set->items_n; i++) {
-                const struct toolchain_item *it = &set->items[i];
-                if (it->kind != TOOLCHAIN_LINK || !str_is_beneath(it->path, home) ||
-                    strcmp(it->path, home) == 0)
+        for (size_t i = 0; i < links->n; i++) {
+                const char *cut = strchr(links->v[i], '\n'), *base;
+                if (!cut || !str_is_beneath(cut + 1, home) || strcmp(cut + 1, home) == 0)
                         continue;
-                const char *rel = it->path + strlen(home) + 1, *base;
+                _cleanup_free_ char *target =
+                        str_fmt("%.*s", (int)(cut - links->v[i]), links->v[i]);
+                const char *rel = cut + 1 + strlen(home) + 1;
                 _cleanup_close_ int dir = seed_parent(&run, rel, &base, err);
-                if (dir < 0)
-                        return err_add(err, "link %s", it->path);
-                if (beneath_remove_tree(dir, base, err) < 0)
-                        return err_add(err, "link %s", it->path);
-                if (symlinkat(it->link, dir, base) < 0)
-                        return err_sys(err, "link %s", it->path);
+                if (dir < 0 || beneath_remove_tree(dir, base, err) < 0)
+                        return err_add(err, "link ~/%s", rel);
+                if (symlinkat(target, dir, base) < 0)
+                        return err_sys(err, "link ~/%s", rel);
                 if (geteuid() != into->owner &&
                     fchownat(dir, base, into->owner, into->group, AT_SYMLINK_NOFOLLOW) < 0)
-                        return err_sys(err, "give %s to the box", it->path);
+                        return err_sys(err, "give ~/%s to the box", rel);
         }
         return 0;
 }

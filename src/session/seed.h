@@ -8,7 +8,6 @@
 struct err;
 struct profile;
 struct strs;
-struct toolchain_set;
 
 struct seed_into {
         int home_fd;           /* the home layer's upper directory, on the host */
@@ -25,7 +24,8 @@ struct seed_into {
  * ${notes} ("what\nwhy"). -1 only when the box's home itself cannot be written. */
 int seed_home(const struct seed_into *, const struct profile *, struct strs *notes, struct err *);
 
-/* seed_links(into, set, err): make the TOOLCHAIN_LINK items that lie below the home. */
-int seed_links(const struct seed_into *, const struct toolchain_set *, struct err *);
+/* seed_links(into, links, err): make symlinks below the home; each is "target\npath", ${path}
+ * absolute and below the home inside. What the box had in their place goes. */
+int seed_links(const struct seed_into *, const struct strs *links, struct err *);
 
 #endif

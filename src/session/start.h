@@ -22,8 +22,9 @@ struct session_plan {
         char *workspace; /* resolved; NULL when there is none */
         char *layers_dir;
         bool is_live;
-        struct strs rules;   /* the profile's door and secret lines, as written */
-        struct strs persist; /* home paths that outlive the box */
+        struct strs rules;      /* the profile's door and secret lines, as written */
+        struct strs persist;    /* home paths that outlive the box */
+        struct strs home_links; /* "target\npath": links to tools, made when the home is seeded */
         struct session_note *notes;
         size_t notes_n;
 };
