@@ -293,7 +293,13 @@ static int plan_command(const struct session_opts *opts, const struct profile *p
         }
         for (size_t i = 0; i < opts->extra_args.n; i++)
                 strs_add(&plan->argv, opts->extra_args.v[i]);
-        return toolchain_resolve(q, plan->argv.v[0], tools, err);
+        if (toolchain_resolve(q, plan->argv.v[0], tools, err) < 0)
+                return -1;
+        if (tools->is_moved) {
+                free(plan->argv.v[0]);
+                plan->argv.v[0] = str_dup(tools->exe);
+        }
+        return 0;
 }
 
 static char *visible_shell(void)

@@ -33,6 +33,7 @@ struct toolchain_set {
                                          FILE lies in another TREE */
         size_t items_n;
         char *exe;            /* path to execute in the box; NULL before toolchain_resolve */
+        bool is_moved;        /* the word itself would not lead to exe inside: execute exe */
         struct strs path;     /* directories of PATH inside, in order */
         struct strs env;      /* NAME=VALUE that these toolchains need */
         struct strs left_out; /* "PATH entry\nreason" for explain */

@@ -309,6 +309,34 @@ static int not_found(const char *word, struct err *err)
         return -1;
 }
 
+/* Links outside of the home are not made again inside: what was reached through one is executed by
+ * its own name. And what was found in a directory that PATH inside lacks shall be found there. */
+static void settle_exe(const struct toolchain_finder *f, const char *word)
+{
+        struct toolchain_set *set = f->set;
+        for (size_t i = 0; i < set->items_n; i++) {
+                const struct toolchain_item *it = &set->items[i];
+                char real[PATH_MAX];
+                if (it->kind != TOOLCHAIN_LINK || (f->home && str_is_beneath(it->path, f->home)) ||
+                    !str_is_beneath(set->exe, it->path) || !realpath(set->exe, real))
+                        continue;
+                free(set->exe);
+                set->exe = str_dup(real);
+                set->is_moved = true;
+                return;
+        }
+        _cleanup_free_ char *dir = str_dup(set->exe);
+        if (strchr(word, '/') || !up(dir) || strs_has(&set->path, dir))
+                return;
+        /* In front, as it was found before the others; only what is shown is in it. */
+        struct strs path = {0};
+        strs_add(&path, dir);
+        for (size_t i = 0; i < set->path.n; i++)
+                strs_add(&path, set->path.v[i]);
+        strs_free(&set->path);
+        set->path = path;
+}
+
 int toolchain_resolve(const struct toolchain_query *q, const char *word, struct toolchain_set *set,
                       struct err *err)
 {
@@ -348,6 +376,8 @@ int toolchain_resolve(const struct toolchain_query *q, const char *word, struct 
         free(set->exe);
         set->exe = exe;
         toolchain_tidy(set);
+        if (result == 0)
+                settle_exe(&f, word);
         toolchain_finder_close(&f);
         return result;
 }

@@ -253,7 +253,8 @@ static void test_layouts(void)
         LAYOUT("a package with bin and lib", "apps/thing-1.2/bin", "thing",
                is_tree(&s, "apps/thing-1.2") && s.items_n == 1);
         LAYOUT("a program in Downloads is shown alone", "Downloads", "single",
-               is_file(&s, "Downloads/single") && s.items_n == 1);
+               is_file(&s, "Downloads/single") && s.items_n == 1 &&
+                       strcmp(s.path.v[0], at("Downloads")) == 0);
         LAYOUT("a package under development", "bin", "devtool",
                is_tree(&s, "src/dev") && is_link(&s, "bin/devtool"));
         LAYOUT("a wrapper cannot lead to keys", "bin", "sneaky",
@@ -286,6 +287,28 @@ static void test_prefix(void)
         CHECK("PATH keeps its order and only what is visible", strcmp(got, want) == 0);
         CHECK("what is left out of PATH has a reason", s.left_out.n == 4);
         free(got);
+        toolchain_free(&s);
+}
+
+static void test_elsewhere(void)
+{
+        /* Not below the home: /srv/tools/now -> v1 and the like. */
+        char home2[600], path[600];
+        snprintf(home2, sizeof home2, "%s", at("house"));
+        snprintf(path, sizeof path, "%s:/usr/bin", at("srv/now/bin"));
+        put("srv/v1/bin/thing-1", "ELF");
+        put("srv/v1/lib/x", "");
+        lnk("srv/v1/bin/thing", "thing-1");
+        lnk("srv/now", "v1");
+        struct toolchain_query q = {.path_env = path, .home = home2};
+        struct toolchain_set s = {0};
+        struct err err = {0};
+        toolchain_path(&q, &s, &err);
+        int r = toolchain_resolve(&q, "thing", &s, &err);
+        if (!CHECK("what is reached through a link elsewhere is executed by its own name",
+                   r == 0 && is_tree(&s, "srv/v1") && s.is_moved &&
+                           strcmp(s.exe, at("srv/v1/bin/thing-1")) == 0))
+                printf("# %s %s\n", err.text, s.exe), show(&s);
         toolchain_free(&s);
 }
 
@@ -403,6 +426,7 @@ int main(void)
         build();
         test_layouts();
         test_prefix();
+        test_elsewhere();
         test_refusals();
         test_scripts();
         test_speed();
