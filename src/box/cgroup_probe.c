@@ -3,6 +3,7 @@
  * Called by doctor and explain. Does not guess: a child makes a real group with small limits and
  * removes it, because making one may move the maker into a scope of its own. */
 #include "base/cleanup.h"
+#include "base/fdio.h"
 #include "box/cgroup_int.h"
 
 #include <errno.h>
@@ -38,6 +39,17 @@ static void answer_find(struct answer *a)
         box_cgroup_remove(&cg);
 }
 
+/* Some kernels are started with the memory controller off; then nobody can have it. */
+static bool is_memory_off(const struct cgroup_map *map)
+{
+        char path[BOX_CGROUP_PATH_MAX + 32];
+        _cleanup_free_ char *text = NULL;
+
+        snprintf(path, sizeof(path), "%.*s/cgroup.controllers", (int)map->v2_top, map->v2);
+        text = fdio_read_file(AT_FDCWD, path, 4096, NULL);
+        return text && !strstr(text, "memory");
+}
+
 /* What somebody with root would have to do. Only the nearest way is told. */
 static const char *cure(const struct answer *a)
 {
@@ -58,6 +70,10 @@ static const char *cure(const struct answer *a)
         if (!map.v2[0])
                 return " Mount it: mount -t cgroup2 none /sys/fs/cgroup. Until then rlimits hold "
                        "per process.";
+        if (is_memory_off(&map))
+                return " The kernel runs with the memory controller off: add cgroup_enable=memory "
+                       "to its command line (and take cgroup_disable=memory away). Until then "
+                       "rlimits hold per process.";
         if (statvfs(map.v2, &fs) == 0 && (fs.f_flag & ST_RDONLY))
                 return " That is how containers come: start this one with a writable "
                        "/sys/fs/cgroup "

@@ -66,7 +66,7 @@ trap 'kill $qemu 2>/dev/null; rm -rf "$work"' EXIT INT TERM
 # Show lines as they come; the last one carries the status.
 status=''
 : >"$work/output"
-while read -r line; do
+while IFS= read -r line; do
 	case $line in
 	'VM-EXIT '*) status=${line#VM-EXIT } && break ;;
 	*) printf '%s\n' "$line" ;;
