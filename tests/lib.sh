@@ -1,0 +1,100 @@
+# lib.sh - what the suites that drive real programs share: a scratch place, results, a terminal.
+#
+# Sourced by tests/real_*.sh and tests/term_*.sh from the top of the tree. Everything a suite makes lies
+# in $work, HOME included, so boxes of the caller are never seen or touched. At the end all boxes of the
+# suite are removed, its own tmux server is ended and $work is deleted.
+# shellcheck shell=bash
+set -u
+
+# Also right when a suite is started by hand; the runner's copy of the program may lie elsewhere.
+ostiary=${OSTIARY:-$PWD/out/release/ostiary}
+top=$PWD
+bad=0
+work=$(mktemp -d "${HOME:-/tmp}/t.XXXXXX") || exit 1
+mkdir -p "$work/home" "$work/ws"
+export HOME=$work/home TMUX_TMPDIR=$work LANG=${LANG:-C.UTF-8}
+unset XDG_STATE_HOME XDG_DATA_HOME XDG_CONFIG_HOME XDG_RUNTIME_DIR TMUX
+
+lib_finish() {
+	cd /
+	local box
+	for box in $("$ostiary" ps -a -q 2>/dev/null); do
+		"$ostiary" rm -f "$box" >/dev/null 2>&1
+	done
+	[ ! -e "$work/tmux-$(id -u)/t" ] || tmux -L t kill-server 2>/dev/null
+	chmod -R u+rwX "$work" 2>/dev/null
+	rm -rf "$work"
+}
+trap lib_finish EXIT
+trap 'exit 143' TERM INT HUP
+
+# --- results --------------------------------------------------------------------------------------
+
+one_line() { # words: at most 300 characters, without controls
+	printf '%s' "$1" | tr '\n\t' '| ' | tr -d '\000-\037\177' | tail -c 300
+}
+check() { # name, status of the check, words when it failed
+	if [ "$2" = 0 ]; then echo "ok $1"; else
+		echo "not ok $1: $(one_line "${3:-}")"
+		bad=1
+	fi
+}
+skip() { echo "skip $1: $2"; }
+same() { # name, got, wanted
+	[ "$2" = "$3" ]
+	check "$1" $? "got \"$2\", wanted \"$3\""
+}
+holds() { # name, text, part of it
+	case $2 in *"$3"*) true ;; *) false ;; esac
+	check "$1" $? "\"$3\" is not in: $2"
+}
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# within SECONDS COMMAND...: try it every 50 ms until it succeeds.
+within() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.05
+	done
+}
+# A command in a box, without banner, ended by force if it hangs.
+box() { timeout -k 2 60 "$ostiary" run -q "$@"; }
+is_running() { "$ostiary" ps -q | grep -qx -- "$1"; }
+is_not_running() { ! is_running "$1"; }
+
+# --- a terminal: one tmux server of our own, one window with a shell of the host ------------------
+
+tm() { tmux -L t -f /dev/null "$@"; }
+
+# term_open [COLUMNS ROWS]: a fresh window; the one before is thrown away with what ran in it.
+term_open() {
+	[ ! -e "$work/tmux-$(id -u)/t" ] || tm kill-server 2>/dev/null
+	tm new-session -d -s main -x "${1:-80}" -y "${2:-24}" -c "$work/ws" \
+		"env PS1='host> ' TERM=screen-256color OSTIARY='$ostiary' PATH='$PATH' bash --norc --noprofile -i" || return 1
+	tm set-option -g status off
+	tm set-option -g history-limit 5000
+	tm resize-window -t main -x "${1:-80}" -y "${2:-24}"
+	term_wait 'host> '
+}
+term_type() { tm send-keys -t main -l -- "$1" && tm send-keys -t main Enter; }
+term_key() { tm send-keys -t main "$@"; }
+term_screen() { tm capture-pane -p -J -t main; }
+term_tail() { term_screen | grep -v '^ *$' | tail -n "${1:-12}"; }
+term_shows() { term_screen | grep -qE -- "$1"; }
+# term_wait REGEX [SECONDS]: until the screen shows it. Words that are also typed are written with
+# quotes in the middle (ab''cd), so that the echo of the line is not taken for its answer.
+term_wait() { within "${2:-10}" term_shows "$1"; }
+term_lacks() { ! term_shows "$1"; }
+term_clear() {
+	term_type 'clear' && sleep 0.2
+	tm clear-history -t main
+}
+# The terminal as the kernel has it, without what differs between any two moments.
+term_stty() { stty -F "$(tm display-message -p -t main '#{pane_tty}')" -a; }
+# What tmux thinks of the pane: alternate screen, mouse, cursor keys, cursor, wrap.
+term_modes() {
+	tm display-message -p -t main \
+		'alt=#{alternate_on} mouse=#{mouse_any_flag} cursor=#{cursor_flag} keys=#{keypad_cursor_flag} keypad=#{keypad_flag} wrap=#{wrap_flag} insert=#{insert_flag}'
+}
