@@ -193,3 +193,26 @@ ssize_t fdio_recv(int sock, void *p, size_t cap, int *fds, size_t fds_cap, size_
         *fds_n = got_n;
         return r;
 }
+
+/* next_kept(keep, n, from): the smallest listed descriptor that is at least ${from}, or -1. */
+static int next_kept(const int *keep, size_t n, int from)
+{
+        int best = -1;
+        for (size_t i = 0; i < n; i++)
+                if (keep[i] >= from && (best < 0 || keep[i] < best))
+                        best = keep[i];
+        return best;
+}
+
+int fdio_close_except(const int *keep, size_t n)
+{
+        for (int from = 3;;) {
+                int next = next_kept(keep, n, from);
+                unsigned last = next < 0 ? ~0u : (unsigned)next - 1;
+                if (next != from && close_range((unsigned)from, last, 0) < 0)
+                        return -1;
+                if (next < 0)
+                        return 0;
+                from = next + 1;
+        }
+}

@@ -37,6 +37,10 @@ int fdio_send(int sock, const void *, size_t, const int *fds, size_t fds_n);
  * ${cap}, is EPROTO and everything received is closed. */
 ssize_t fdio_recv(int sock, void *, size_t cap, int *fds, size_t fds_cap, size_t *fds_n);
 
+/* fdio_close_except(keep, n): close every descriptor from 3 on but those listed (-1 is no
+ * descriptor), whatever their flags. 0 or -1 with errno. */
+int fdio_close_except(const int *keep, size_t n);
+
 #define FDIO_MAX_FDS 8
 
 #endif

@@ -26,33 +26,15 @@ int step_keyring(struct build *b, struct err *err)
         return 0;
 }
 
-/* smallest_from(list, n, from): the smallest descriptor of the list that is at least ${from}. */
-static int smallest_from(const int *list, size_t n, int from)
-{
-        int best = -1;
-        for (size_t i = 0; i < n; i++)
-                if (list[i] >= from && (best < 0 || list[i] < best))
-                        best = list[i];
-        return best;
-}
-
 int step_fds(struct build *b, struct err *err)
 {
         /* Exactly these: 0-2 (already /dev/null) and the listed ones. Everything else that the
          * supervisor or its callers had open is closed, whatever its flags (case 29). */
         if (box_weak(WEAK_FDS))
                 return 0;
-        int from = 3;
-        for (;;) {
-                int keep =
-                        smallest_from(b->keep_fds, sizeof b->keep_fds / sizeof *b->keep_fds, from);
-                unsigned last = keep < 0 ? ~0u : (unsigned)keep - 1;
-                if (keep != from && close_range((unsigned)from, last, 0) < 0)
-                        return err_sys(err, "close inherited descriptors");
-                if (keep < 0)
-                        return 0;
-                from = keep + 1;
-        }
+        if (fdio_close_except(b->keep_fds, sizeof b->keep_fds / sizeof *b->keep_fds) < 0)
+                return err_sys(err, "close inherited descriptors");
+        return 0;
 }
 
 static int drop_capabilities(struct err *err)

@@ -131,10 +131,7 @@ int step_etc(struct build *b, struct err *err)
         _cleanup_close_ int etc = step_target(b, "/etc", true, err);
         if (etc < 0)
                 return -1;
-        char lower[64];
-        snprintf(lower, sizeof lower, "/proc/self/fd/%d:/proc/self/fd/%d", mask, host);
-        _cleanup_close_ int mnt = mnt_make("overlay", MNT_SAFE | MOUNT_ATTR_RDONLY, err, "lowerdir",
-                                           lower, "userxattr", NULL, NULL);
+        _cleanup_close_ int mnt = mnt_overlay_ro(mask, host, err);
         if (mnt >= 0)
                 return mnt_attach(mnt, etc, err);
         if (err->sys != EINVAL || !submounts_below("/etc"))

@@ -62,6 +62,14 @@ int mnt_make(const char *fs, uint64_t attrs, struct err *err, ...)
         return mnt < 0 ? err_sys(err, "mount %s", fs) : mnt;
 }
 
+int mnt_overlay_ro(int top_fd, int bottom_fd, struct err *err)
+{
+        char lower[64];
+        snprintf(lower, sizeof lower, "/proc/self/fd/%d:/proc/self/fd/%d", top_fd, bottom_fd);
+        return mnt_make("overlay", MNT_SAFE | MOUNT_ATTR_RDONLY, err, "lowerdir", lower,
+                        "userxattr", NULL, NULL);
+}
+
 int mnt_set(int fd, uint64_t attrs, struct err *err)
 {
         struct mount_attr a = {.attr_set = attrs_of(attrs)};

@@ -13,6 +13,10 @@ struct err;
  * its descriptor. A value of NULL sets a flag. */
 int mnt_make(const char *fs, uint64_t attrs, struct err *, ...);
 
+/* mnt_overlay_ro(top_fd, bottom_fd, err): a detached read-only overlay of two directories and no
+ * upper: what is a socket or a FIFO below is a dead object in it (B1). */
+int mnt_overlay_ro(int top_fd, int bottom_fd, struct err *);
+
 /* mnt_clone(dir_fd, path, is_recursive, attrs, err): a detached copy of what ${path} shows, with
  * ${attrs} added. AT_EMPTY_PATH when path is "". */
 int mnt_clone(int dir_fd, const char *path, bool is_recursive, uint64_t attrs, struct err *);

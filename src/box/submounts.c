@@ -45,10 +45,7 @@ static int show_child_dir(struct build *b, const char *source, const char *targe
         _cleanup_close_ int src = open(source, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (src < 0)
                 return errno == EACCES ? 0 : err_sys(err, "open %s", source);
-        char lower[64];
-        snprintf(lower, sizeof lower, "/proc/self/fd/%d:/proc/self/fd/%d", src, b->empty_fd);
-        _cleanup_close_ int mnt = mnt_make("overlay", MNT_SAFE | MOUNT_ATTR_RDONLY, err, "lowerdir",
-                                           lower, "userxattr", NULL, NULL);
+        _cleanup_close_ int mnt = mnt_overlay_ro(src, b->empty_fd, err);
         if (mnt < 0)
                 return -1;
         _cleanup_close_ int to = step_target(b, target, true, err);

@@ -46,14 +46,6 @@ static int here(struct build *b, int staged_fd, const char *stage, size_t index,
         return openat(b->stage_fd, place, O_PATH | O_CLOEXEC);
 }
 
-static int overlay_ro(struct build *b, int src_fd, struct err *err)
-{
-        char lower[64];
-        snprintf(lower, sizeof lower, "/proc/self/fd/%d:/proc/self/fd/%d", src_fd, b->empty_fd);
-        return mnt_make("overlay", MNT_SAFE | MOUNT_ATTR_RDONLY, err, "lowerdir", lower,
-                        "userxattr", NULL, NULL);
-}
-
 static int bind_ro(int src_fd, struct err *err)
 {
         return mnt_clone(src_fd, "", true, MNT_SAFE | MOUNT_ATTR_RDONLY, err);
@@ -61,8 +53,9 @@ static int bind_ro(int src_fd, struct err *err)
 
 static int mount_tree(struct build *b, const struct box_mount *m, int src_fd, struct err *err)
 {
-        _cleanup_close_ int mnt =
-                box_weak(WEAK_OVERLAY_RO) ? bind_ro(src_fd, err) : overlay_ro(b, src_fd, err);
+        _cleanup_close_ int mnt = box_weak(WEAK_OVERLAY_RO)
+                                          ? bind_ro(src_fd, err)
+                                          : mnt_overlay_ro(src_fd, b->empty_fd, err);
         if (mnt < 0) {
                 /* A tree with mounts inside cannot be a lower layer in a user namespace. */
                 if (err->sys == EINVAL && submounts_below(m->source))

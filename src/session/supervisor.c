@@ -43,17 +43,8 @@ static void leave_caller(const struct supervisor_args *a)
         }
 
         int keep[] = {a->dir_fd, a->lock_fd, a->client_fd, a->ready_fd};
-        for (int from = 3; !box_weak(WEAK_FDS);) {
-                int next = -1;
-                for (size_t i = 0; i < sizeof keep / sizeof *keep; i++)
-                        if (keep[i] >= from && (next < 0 || keep[i] < next))
-                                next = keep[i];
-                if (next != from)
-                        close_range((unsigned)from, next < 0 ? ~0u : (unsigned)next - 1, 0);
-                if (next < 0)
-                        break;
-                from = next + 1;
-        }
+        if (!box_weak(WEAK_FDS) && fdio_close_except(keep, sizeof keep / sizeof *keep) < 0)
+                _exit(125);
         title_set("ostiary-box");
         prctl(PR_SET_NAME, "ostiary-box", 0, 0, 0);
         prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* case 14 */
