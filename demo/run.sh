@@ -31,10 +31,11 @@ if [ -z "$HOME" ]; then
 	export HOME
 	mkdir "$HOME"
 fi
-pids=''
+pids='' segment=''
 clean() {
 	# shellcheck disable=SC2086
 	[ -z "$pids" ] || kill $pids 2>/dev/null
+	[ -z "$segment" ] || ipcrm -m "$segment" 2>/dev/null
 	rm -rf "$work" "$HOME/.ostiary-demo-$tag" "/dev/shm/"*"-$tag" "/var/tmp/"*"-$tag"
 }
 trap clean EXIT
@@ -51,6 +52,16 @@ soon() {
 }
 is_gone() { ! grep -qs '^State:.[^ZX]' "/proc/$1/status"; }
 random() { od -An -N8 -tx8 /dev/urandom | tr -d ' '; }
+digits() { od -An -N4 -tu4 /dev/urandom | tr -d ' '; }
+
+# A file of /etc that no program in a box needs.
+etc_file=/etc/passwd-
+for place in /etc/subuid /etc/fstab /etc/crontab /etc/adduser.conf /etc/pam.conf; do
+	if [ -s "$place" ] && [ -r "$place" ]; then
+		etc_file=$place
+		break
+	fi
+done
 
 # attempt WHERE COMMAND...: plant what an agent could go for, run COMMAND with the agent and its
 # arguments, and leave in $reached a word for each thing that it got at.
@@ -59,21 +70,27 @@ attempt() {
 	shift
 	trace=$where-$(random) host=$work/$where-$tag out=$work/$where.out
 	in_home=$(random) in_env=$(random) in_fd=$(random) in_proc=$(random)
-	mkdir -p "$host" "$work/$where"
+	shared=$work/shared-$where in_args=60.0$(digits) size=$(($(digits) % 90000 + 4096))
+	mkdir -p "$host" "$work/$where" "$shared"
 	echo draft >"$work/$where/notes.txt"
 	cp "$here/agent.sh" "$work/$where/"
 	echo "$in_home" >"$HOME/.ostiary-demo-$tag"
 	echo "$in_fd" >"$work/$where.fd"
 	for place in "$host/file" "/dev/shm/$where-$tag" "/var/tmp/$where-$tag"; do echo mine >"$place"; done
-	env SECRET="$in_proc" sleep 60 &
+	mkfifo -m 666 "$shared/pipe"
+	cat <>"$shared/pipe" >"$work/$where.pipe" &
+	reader=$!
+	segment=$(ipcmk -M "$size" -p 0666 2>/dev/null | tr -dc 0-9)
+	env SECRET="$in_proc" sleep "$in_args" &
 	victim=$!
-	pids="$pids $victim"
+	pids="$pids $victim $reader"
 
 	(
 		cd "$work/$where" || exit 1
 		DEMO_TOKEN=$in_env
 		export DEMO_TOKEN
-		"$@" sh ./agent.sh "$trace" "$HOME/.ostiary-demo-$tag" "$host" "$port" "$victim"
+		"$@" sh ./agent.sh "$trace" "$HOME/.ostiary-demo-$tag" "$host" "$port" "$victim" \
+			"$shared" "$etc_file"
 	) >"$out" 2>&1 9<"$work/$where.fd" </dev/null
 	status=$?
 
@@ -93,11 +110,17 @@ attempt() {
 	for place in "$host/file" "/dev/shm/$where-$tag" "/var/tmp/$where-$tag"; do
 		has "$trace" "$place" files
 	done
-	has "$in_proc" "$out" process-read
+	has "$trace" "$work/$where.pipe" pipe
+	has "^name: $(uname -n)$" "$out" name
+	has "^etc: $(cksum <"$etc_file")" "$out" etc
+	has "^ipc: .* $size " "$out" ipc
+	has "^process:.*\($in_proc\|$in_args\)" "$out" process-read
 	is_gone "$victim" && reached="$reached process-end"
 	reached="$reached "
-	kill "$victim" 2>/dev/null
-	wait "$victim" 2>/dev/null
+	kill "$victim" "$reader" 2>/dev/null
+	wait "$victim" "$reader" 2>/dev/null
+	[ -z "$segment" ] || ipcrm -m "$segment" 2>/dev/null
+	segment=''
 }
 
 "$witness" "$work/arrived" >"$work/port" &
@@ -132,7 +155,7 @@ keeps() {
 attempt outside
 outside=$reached
 # shellcheck disable=SC2086
-attempt boxed timeout 30 "$ostiary" run -q --rm ${DEMO_FLAGS:-} --
+attempt boxed timeout 30 "$ostiary" run -q --rm --bind "$work/shared-boxed" ${DEMO_FLAGS:-} --
 inside=$reached
 
 echo
@@ -151,8 +174,17 @@ keeps environment 'cannot see your environment' 'an exported variable did not ge
 keeps descriptor 'cannot use what you had open' 'an inherited descriptor was closed' 'it read from a descriptor of the caller'
 keeps network 'cannot reach the network' "nothing arrived at 127.0.0.1:$port" "it connected to 127.0.0.1:$port on the host"
 keeps files 'cannot write to the host' '/tmp, /var/tmp and /dev/shm are its own' 'it wrote to a file of the host'
-keeps process-read 'cannot look into processes' "/proc/$victim of the host stayed unread" 'it read the environment of a process'
+keeps pipe 'cannot use a shared pipe' 'read-only means read-only, also for pipes' 'it wrote to a pipe in a read-only directory'
+keeps process-read 'cannot look into processes' "/proc/$victim of the host stayed unread" 'it read the words or variables of a process'
 keeps process-end 'cannot end processes' "process $victim lived on" 'it ended a process of the host'
+keeps name 'cannot learn whose machine it is' "the host's name stayed unread" "it read the host's name"
+keeps etc 'cannot learn its configuration' "$etc_file stayed unread" "it read $etc_file"
+if command -v ipcmk >/dev/null 2>&1; then
+	keeps ipc 'cannot see shared memory' 'a segment of the host was not listed' 'it saw a shared memory segment of the host'
+fi
+rights=$(grep '^right: ' "$work/boxed.out" | grep -v ' 0$' | cut -d' ' -f2 | tr '\n' ' ')
+[ "$(grep -c '^right: ' "$work/boxed.out")" = 8 ] && [ -z "$rights" ]
+say $? 'holds no rights' 'by the kernel'"'"'s own account: no capability, no new privilege ...' "by the kernel's own account: $rights"
 
 # The program's own attacks cover the layers behind these walls, which a script cannot reach.
 if (cd "$work/boxed" && timeout 60 "$ostiary" probe) >"$work/probe" 2>&1 </dev/null; then
