@@ -59,9 +59,11 @@ bool store_box_is_alive(int dir_fd)
 {
         _cleanup_close_ int fd = openat(dir_fd, "lock", O_RDONLY | O_CLOEXEC);
         if (fd < 0) {
-                /* Between its mkdir and its lock a box is younger than a moment. */
+                /* Between its mkdir and its lock a box is younger than a moment. So seems one that
+                 * was just deleted under a descriptor somebody held; but that has no link. */
                 struct stat st;
-                return fstat(dir_fd, &st) == 0 && st.st_mtime + YOUNG_S > time(NULL);
+                return fstat(dir_fd, &st) == 0 && st.st_nlink > 0 &&
+                       st.st_mtime + YOUNG_S > time(NULL);
         }
         struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
         return fcntl(fd, F_OFD_GETLK, &all) == 0 && all.l_type != F_UNLCK;
