@@ -2,7 +2,7 @@ extends default
 about   GitHub Copilot CLI
 command copilot
 install npm install -g @github/copilot
-args    --allow-all-tools --allow-all-paths
+args    --yolo
 
 # Exactly "true" also trusts the folder without asking.
 env     COPILOT_ALLOW_ALL=true COPILOT_AUTO_UPDATE=false
@@ -12,6 +12,9 @@ seed    json ~/.copilot/config.json keep=theme,model,banner,beep,parallel_tool_e
 seed    copy ~/.copilot/copilot-instructions.md
 seed    copy ~/.copilot/agents
 seed    copy ~/.copilot/skills
+
+# Its program unpacks itself here at its first start, which takes seconds.
+bind    ~/.cache/copilot/pkg cow
 
 persist ~/.copilot/session-state ~/.copilot/history-session-state ~/.copilot/command-history-state.json
 

@@ -17,6 +17,7 @@ persist ~/.local/share/opencode/opencode.db ~/.local/share/opencode/opencode.db-
 persist ~/.local/state/opencode/kv.json ~/.local/state/opencode/model.json
 
 allow   *        opencode.ai/zen/**
+allow   GET,HEAD models.opencode.ai
 allow   GET,HEAD models.dev
 allow   *        api.anthropic.com
 allow   *        api.openai.com
