@@ -66,11 +66,18 @@ prepare_user() {
 	mkdir -p "$user_top/out"
 	mkdir -m 700 "$user_home"
 	find . -mindepth 1 -maxdepth 1 ! -name .git ! -name out -exec cp -a {} "$user_top/" \;
+	# Programs, not objects; no caches: SUITE_CACHE says where large things that suites fetch may lie.
 	local part
 	for part in out/*; do
 		case $part in
-		out/test | out/vm | out/bench | out/fuzz | out/*.deb) continue ;;
-		out/asan) [ "$variant" = asan ] || continue ;;
+		out/test | out/test-* | out/vm | out/bench | out/fuzz | out/*.deb) continue ;;
+		out/release | out/weak | out/asan)
+			[ -x "$part/ostiary" ] || continue
+			mkdir -p "$user_top/$part"
+			cp -a "$part/ostiary" "$user_top/$part/"
+			[ "$part" != "out/$variant" ] || [ ! -d "$part/unit" ] || cp -a "$part/unit" "$user_top/$part/"
+			continue
+			;;
 		esac
 		cp -a "$part" "$user_top/out/"
 	done
@@ -122,7 +129,7 @@ run_suite() {
 		cd "$tree" || exit 125
 		exec env -i PATH="$system_path" HOME="$home" LANG=C.UTF-8 TERM=xterm-256color \
 			OSTIARY="$tree/out/$variant/ostiary" OSTIARY_WEAK="$tree/out/weak/ostiary" \
-			VARIANT="$variant" SUITE_USER="$who" ${FUZZ_SECONDS:+FUZZ_SECONDS="$FUZZ_SECONDS"} \
+			VARIANT="$variant" SUITE_USER="$who" SUITE_CACHE="$top/out" ${FUZZ_SECONDS:+FUZZ_SECONDS="$FUZZ_SECONDS"} \
 			ASAN_OPTIONS="${ASAN_OPTIONS:-}" UBSAN_OPTIONS="${UBSAN_OPTIONS:-}" \
 			setsid -w timeout -k 10 "$limit" "${as[@]}" "./$program"
 	) </dev/null >"$log" 2>&1 &
