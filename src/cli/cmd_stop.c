@@ -61,6 +61,8 @@ static int rm_one(struct boxarg *b, const void *ctx, struct err *err)
         out_wait("removing the box's files");
         int r = store_remove(&b->store, b->id, err);
         out_wait(NULL);
+        if (r < 0 && is_forced && err->code == E_ABSENT)
+                r = 0; /* it held nothing, and so removed itself when it was ended */
         if (r == 0)
                 puts(b->id);
         else if (!is_forced && err->code == E_REFUSED)

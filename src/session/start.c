@@ -11,12 +11,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+
+enum { LISTEN_MS = 5000 }; /* how long a living box may take to answer its socket */
 
 /* fork_supervisor(args, err): the child never comes back. */
 static int fork_supervisor(const struct supervisor_args *a, struct err *err)
@@ -130,10 +133,13 @@ int session_connect(const struct store *store, const char *id, struct err *err)
         snprintf(a.sun_path, sizeof a.sun_path, "/proc/self/fd/%d/ctl", dir);
         if (fd < 0)
                 return err_sys(err, "make a socket");
-        if (connect(fd, (struct sockaddr *)&a, sizeof a) < 0) {
-                if (errno == ENOENT || errno == ECONNREFUSED)
+        /* A box has its lock before it listens: one that lives is worth waiting for. */
+        for (int waited = 0; connect(fd, (struct sockaddr *)&a, sizeof a) < 0; waited++) {
+                if (errno != ENOENT && errno != ECONNREFUSED)
+                        return err_sys(err, "reach box %s", id);
+                if (waited >= LISTEN_MS || !store_box_is_alive(dir))
                         return err_set(err, E_ABSENT, "box %s is not running", id);
-                return err_sys(err, "reach box %s", id);
+                poll(NULL, 0, 1);
         }
         return take_fd(&fd);
 }

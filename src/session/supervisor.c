@@ -102,8 +102,6 @@ static void fail(struct sup *s, const char *what)
 {
         if (what)
                 err_add(&s->failure, "%s", what);
-        for (struct client *c = s->clients; c; c = c->next)
-                client_send_failed(c, &s->failure);
         sup_end(s, MSG_END_FAULT, 0, s->failure.text);
 }
 
@@ -349,10 +347,14 @@ _Noreturn void supervisor_main(const struct supervisor_args *a)
                 fail(&s, NULL);
         }
         loop_run(s.loop);
-        /* The end is told after the clearing, so that `ps` right after `run` tells the truth. */
+        /* The end, or why there was no beginning, is told after the clearing, so that `ps` and the
+         * next `run` under the same name find nothing half gone. */
         clear(&s);
-        for (struct client *c = s.clients; c; c = c->next)
-                if (c->exec || c->wants_end)
+        for (struct client *c = s.clients; c; c = c->next) {
+                if (s.failure.code)
+                        client_send_failed(c, &s.failure);
+                else if (c->exec || c->wants_end)
                         client_send_ended(c, &s.end);
+        }
         _exit(0);
 }
