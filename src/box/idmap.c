@@ -60,7 +60,10 @@ static int map_namespace(uid_t uid, gid_t gid, const struct box_plan *p, struct 
 
 static int idmapped(const char *path, bool is_recursive, const struct box_plan *p, struct err *err)
 {
-        _cleanup_close_ int mnt = mnt_clone(AT_FDCWD, path, is_recursive, 0, err);
+        _cleanup_close_ int source = mnt_source(path, err);
+        if (source < 0)
+                return -1;
+        _cleanup_close_ int mnt = mnt_clone(source, "", is_recursive, 0, err);
         struct stat st;
         if (mnt < 0)
                 return -1;
@@ -79,6 +82,15 @@ static int idmapped(const char *path, bool is_recursive, const struct box_plan *
                                      "an ordinary user instead");
         }
         return take_fd(&mnt);
+}
+
+/* copied(path, is_judged, err): a detached copy as it is. */
+static int copied(const char *path, bool is_judged, struct err *err)
+{
+        if (!is_judged)
+                return mnt_clone(AT_FDCWD, path, false, 0, err);
+        _cleanup_close_ int source = mnt_source(path, err);
+        return source < 0 ? -1 : mnt_clone(source, "", false, 0, err);
 }
 
 int idmap_sources(const struct box_plan *p, struct idmap_fds *fds, struct err *err)
@@ -100,7 +112,7 @@ int idmap_sources(const struct box_plan *p, struct idmap_fds *fds, struct err *e
                 if (m->source)
                         fds->sources[i] =
                                 is_written ? idmapped(m->source, m->kind == BOX_MOUNT_LIVE, p, err)
-                                           : mnt_clone(AT_FDCWD, m->source, false, 0, err);
+                                           : copied(m->source, m->kind != BOX_MOUNT_HOME, err);
                 if (m->source && fds->sources[i] < 0) {
                         idmap_free(fds);
                         return err_add(err, "prepare %s", m->source);

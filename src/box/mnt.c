@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -91,6 +92,18 @@ int mnt_clone(int dir_fd, const char *path, bool is_recursive, uint64_t attrs, s
                                         &a, sizeof a) < 0)
                 return err_sys(err, "set the mount flags of %s", path[0] ? path : "a descriptor");
         return take_fd(&mnt);
+}
+
+int mnt_source(const char *path, struct err *err)
+{
+        struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
+        int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+        if (fd >= 0)
+                return fd;
+        err_sys(err, "open %s", path);
+        return err->sys == ELOOP ? err_hint(err, "it was replaced by a symlink while the box was "
+                                                 "being made")
+                                 : -1;
 }
 
 int mnt_attach(int mnt_fd, int to_fd, struct err *err)

@@ -21,6 +21,11 @@ int mnt_overlay_ro(int top_fd, int bottom_fd, struct err *);
  * ${attrs} added. AT_EMPTY_PATH when path is "". */
 int mnt_clone(int dir_fd, const char *path, bool is_recursive, uint64_t attrs, struct err *);
 
+/* mnt_source(path, err): an O_PATH descriptor of a host path that was resolved and judged before. A
+ * symlink that has come into it since then is refused (case 22): what was judged is what is shown.
+ */
+int mnt_source(const char *path, struct err *);
+
 /* mnt_attach(mnt_fd, to_fd, err): put it on the directory or file ${to_fd}. */
 int mnt_attach(int mnt_fd, int to_fd, struct err *);
 

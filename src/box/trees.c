@@ -21,12 +21,14 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-/* here(b, staged_fd, stage, index, path, err): an O_PATH descriptor of a host directory *in our own
- * mount namespace*, which overlay insists on. Unprivileged we open the path; by root the supervisor
- * handed over a detached copy, which is attached to a staging place first. */
+/* here(b, staged_fd, stage, index, path, is_judged, err): an O_PATH descriptor of a host directory
+ * *in our own mount namespace*, which overlay insists on. Unprivileged we open the path; by root
+ * the supervisor handed over a detached copy, which is attached to a staging place first. */
 static int here(struct build *b, int staged_fd, const char *stage, size_t index, const char *path,
-                struct err *err)
+                bool is_judged, struct err *err)
 {
+        if (staged_fd < 0 && is_judged)
+                return mnt_source(path, err);
         if (staged_fd < 0) {
                 int fd = open(path, O_PATH | O_CLOEXEC);
                 return fd < 0 ? err_sys(err, "open %s", path) : fd;
@@ -146,9 +148,11 @@ static int mount_one(struct build *b, size_t i, struct err *err)
         _cleanup_close_ int src = -1;
         _cleanup_close_ int layer = -1;
 
-        if (m->source && (src = here(b, staged_src, "src", i, m->source, err)) < 0)
+        /* Layers, and the accepted home, are our own and may lie behind a symlink of the user's. */
+        bool is_judged = m->kind != BOX_MOUNT_HOME;
+        if (m->source && (src = here(b, staged_src, "src", i, m->source, is_judged, err)) < 0)
                 return -1;
-        if (m->layer && (layer = here(b, staged_layer, "layer", i, m->layer, err)) < 0)
+        if (m->layer && (layer = here(b, staged_layer, "layer", i, m->layer, false, err)) < 0)
                 return -1;
         switch (m->kind) {
         case BOX_MOUNT_TREE:

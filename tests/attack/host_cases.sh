@@ -136,28 +136,25 @@ fi
 
 # --- 22w: the workspace turns into a link to the home between check and use ----------------------------
 
-mkdir -p "$work/swap/real" "$work/swap/w"
+mkdir -p "$work/swap/w"
 ln -s "$work/home" "$work/swap/link"
-(
-	while [ -e "$work/swap/go" ] || [ ! -e "$work/swap/stop" ]; do
-		mv -T "$work/swap/w" "$work/swap/real.away" && mv -T "$work/swap/link" "$work/swap/w"
-		mv -T "$work/swap/w" "$work/swap/link" && mv -T "$work/swap/real.away" "$work/swap/w"
-	done 2>/dev/null
-) &
+mkfifo "$work/swap/hold"
+"$work/bin/plant" swap "$work/swap/w" "$work/swap/link" <"$work/swap/hold" &
 swapper=$!
-seen='' started=0
-for _ in $(seq 25); do
+exec 9>"$work/swap/hold"
+seen='' started=0 refused=0
+for _ in $(seq 40); do
 	out=$(cd / && "${user_env[@]}" timeout 20 "$work/bin/ostiary" run -q --rm --workspace "$work/swap/w" \
-		-- /bin/sh -c 'echo started; cat .ssh/id_attack' 2>/dev/null </dev/null)
-	[[ $out == *started* ]] && started=$((started + 1))
-	[[ $out == *"$canary"* ]] && seen=1
+		-- /bin/sh -c 'echo started; cat .ssh/id_attack' 2>/dev/null </dev/null 9>&-)
+	[[ $out == *started* ]] && started=$((started + 1)) || refused=$((refused + 1))
+	[[ $out == *"$canary"* ]] && seen=$((seen + 1))
 done
-touch "$work/swap/stop"
+exec 9>&-
 wait "$swapper" 2>/dev/null
 if [ -n "$seen" ]; then
-	not_ok 22w "${name[22w]}" "the home was shown as a workspace"
-elif [ "$started" = 0 ]; then
-	skip 22w "${name[22w]}" "the race was never met: no box of 25 started"
+	not_ok 22w "${name[22w]}" "the home was shown as a workspace in $seen of 40 starts"
+elif [ "$started" = 0 ] || [ "$refused" = 0 ]; then
+	skip 22w "${name[22w]}" "the race was never met: $started of 40 boxes started, $refused were refused"
 else
 	ok 22w "${name[22w]}"
 fi

@@ -372,6 +372,8 @@ int main(int argc, char **argv)
                 victim_main();
         if (argc > 3 && strcmp(argv[1], "tty") == 0)
                 return plant_tty(argv[2], argv + 3);
+        if (argc == 4 && strcmp(argv[1], "swap") == 0)
+                return plant_swap(argv[2], argv[3]);
         if (argc > 4 && strcmp(argv[1], "keys") == 0)
                 return plant_keys(argv[2], argv[3], argv + 4);
         fprintf(stderr, "usage: plant serve DIR WORKSPACE HOME TREE CANARY | tty ENV CMD... | "

@@ -11,4 +11,7 @@ int plant_keys(const char *env_path, const char *secret, char **cmd);
  */
 int plant_tty(const char *env_path, char **cmd);
 
+/* plant_swap(one, two): exchange the two names without pause until standard input ends. */
+int plant_swap(const char *one, const char *two);
+
 #endif

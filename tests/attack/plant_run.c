@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/keyctl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,22 @@ int plant_keys(const char *env_path, const char *secret, char **cmd)
         }
         execvp(cmd[0], cmd);
         die(cmd[0]);
+}
+
+/* ---- two names that change places as fast as they can (case 22w) ---- */
+
+int plant_swap(const char *one, const char *two)
+{
+        struct pollfd p = {.fd = 0, .events = POLLIN};
+
+        /* An even number of times, so that in the end everything is where it was. */
+        while (poll(&p, 1, 0) == 0)
+                for (int i = 0; i < 2; i++) {
+                        if (renameat2(AT_FDCWD, one, AT_FDCWD, two, RENAME_EXCHANGE) < 0)
+                                die(one);
+                        sched_yield();
+                }
+        return 0;
 }
 
 /* ---- a command with a terminal of its own (cases 1-3) ---- */
