@@ -20,6 +20,9 @@ static int start(struct runargs *r)
         _cleanup_free_ char *id = NULL;
         int sock = -1;
         runargs_attach(r);
+        /* Nobody watches a detached box end: what it wrote must still be there afterwards. */
+        if (r->is_detached && !r->opts.is_removed)
+                r->opts.is_kept = true;
         if (session_run(&r->opts, &r->store, &id, &sock, &err) < 0)
                 return out_error(&err);
         r->stream.id = id;

@@ -29,7 +29,7 @@ void runargs_init(struct runargs *r, const struct cmd *cmd, enum runargs_kind ki
         struct session_opts *o = &r->opts;
         const struct arg shape[] = {
                 ARG_STR('w', "workspace", &r->workspace, "DIR",
-                        "the directory to work on (default: the current one)"),
+                        "the directory to work on (default: the current one), or none"),
                 ARG_BOOL(0, "live", &o->is_live,
                          "write to the workspace itself instead of a copy-on-write layer"),
                 ARG_STR('p', "profile", &r->profile, "NAME",
@@ -53,7 +53,8 @@ void runargs_init(struct runargs *r, const struct cmd *cmd, enum runargs_kind ki
                          "no line about the box before and after"),
         };
         const struct arg attach[] = {
-                ARG_BOOL('d', "detach", &r->is_detached, "do not attach; print the box's name"),
+                ARG_BOOL('d', "detach", &r->is_detached,
+                         "do not attach; print the box's name; keep it when it ends"),
                 ARG_INT('t', "tty", &r->tty, 1, "give the command a terminal"),
                 ARG_INT('T', "no-tty", &r->tty, 0, "give it pipes, also on a terminal"),
                 ARG_STR(0, "terminal", &r->terminal, "POLICY",

@@ -16,7 +16,8 @@ void sink_open(struct sink *k, int fd, const struct filter_policy *p)
         struct stat st;
         *k = (struct sink){.fd = fd};
         k->is_tty = isatty(fd);
-        k->is_file = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+        k->is_file =
+                fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || (S_ISCHR(st.st_mode) && !k->is_tty));
         if (k->is_tty) {
                 filter_init(&k->filter, p);
                 term_watch(fd, &k->filter.modes);

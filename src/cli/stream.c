@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/exitcode.h"
+#include "base/fdio.h"
 #include "cli/ended.h"
 #include "cli/out.h"
 #include "cli/sink.h"
@@ -330,6 +331,8 @@ int stream_run(struct stream *s, int sock)
         }
         term_restore();
         buf_free(&l.queue);
+        if (s->is_detached && s->is_tty && s->is_started)
+                fdio_write_all(STDERR_FILENO, "\r\n", 2); /* off the line the box was on */
         if (s->is_detached && !s->is_quiet)
                 out_say("detached from %s; ostiary attach %s to come back", s->id, s->id);
         return l.code;
