@@ -46,9 +46,11 @@ struct attempt {
         int slave;
         const char *cwd, *path;
         char **env;
-        enum err_code code;
-        int sys;
-        bool is_cwd;
+        /* Written by the child in our memory. Volatile, because a compiler that sees the child
+         * never return may conclude that nobody reads what it wrote. */
+        volatile enum err_code code;
+        volatile int sys;
+        volatile bool is_cwd;
 };
 
 /* exec_on_path: execvpe, but with the box's PATH and a truthful errno. */
