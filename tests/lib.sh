@@ -17,13 +17,14 @@ unset XDG_STATE_HOME XDG_DATA_HOME XDG_CONFIG_HOME XDG_RUNTIME_DIR TMUX
 
 lib_finish() {
 	cd /
+	# The terminals first: a client that loses its terminal leaves its box running.
+	[ ! -e "$work/tmux-$(id -u)/t" ] || tmux -L t kill-server 2>/dev/null
 	local box
 	for box in $("$ostiary" ps -a -q 2>/dev/null); do
 		"$ostiary" rm -f "$box" >/dev/null 2>&1
 	done
-	[ ! -e "$work/tmux-$(id -u)/t" ] || tmux -L t kill-server 2>/dev/null
 	chmod -R u+rwX "$work" 2>/dev/null
-	rm -rf "$work"
+	within 5 rm -rf "$work"
 }
 trap lib_finish EXIT
 trap 'exit 143' TERM INT HUP
@@ -68,33 +69,45 @@ is_not_running() { ! is_running "$1"; }
 
 tm() { tmux -L t -f /dev/null "$@"; }
 
-# term_open [COLUMNS ROWS]: a fresh window; the one before is thrown away with what ran in it.
+# term_open [COLUMNS ROWS]: a fresh window named $term; the one before is thrown away with what ran in it.
+term=main
 term_open() {
-	[ ! -e "$work/tmux-$(id -u)/t" ] || tm kill-server 2>/dev/null
-	tm new-session -d -s main -x "${1:-80}" -y "${2:-24}" -c "$work/ws" \
+	tm kill-session -t "=$term" 2>/dev/null
+	tm new-session -d -s "$term" -x "${1:-80}" -y "${2:-24}" -c "$work/ws" \
 		"env PS1='host> ' TERM=screen-256color OSTIARY='$ostiary' PATH='$PATH' bash --norc --noprofile -i" || return 1
 	tm set-option -g status off
 	tm set-option -g history-limit 5000
-	tm resize-window -t main -x "${1:-80}" -y "${2:-24}"
+	tm resize-window -t "$term" -x "${1:-80}" -y "${2:-24}"
 	term_wait 'host> '
 }
-term_type() { tm send-keys -t main -l -- "$1" && tm send-keys -t main Enter; }
-term_key() { tm send-keys -t main "$@"; }
-term_screen() { tm capture-pane -p -J -t main; }
+term_type() { tm send-keys -t "$term" -l -- "$1" && tm send-keys -t "$term" Enter; }
+term_key() { tm send-keys -t "$term" "$@"; }
+term_screen() { tm capture-pane -p -J -t "$term"; }
 term_tail() { term_screen | grep -v '^ *$' | tail -n "${1:-12}"; }
 term_shows() { term_screen | grep -qE -- "$1"; }
 # term_wait REGEX [SECONDS]: until the screen shows it. Words that are also typed are written with
 # quotes in the middle (ab''cd), so that the echo of the line is not taken for its answer.
 term_wait() { within "${2:-10}" term_shows "$1"; }
+# term_prompt [PROMPT]: the last line is an empty prompt, so what is typed now goes to that shell. What is
+# typed while a box's command runs belongs to the box, also when the command never reads it.
+term_is_at() { [ "$(term_tail 1 | sed 's/ *$//')" = "$1" ]; }
+term_prompt() { within 10 term_is_at "${1:-host>}"; }
 term_lacks() { ! term_shows "$1"; }
+# shows NAME REGEX [SECONDS]: the screen comes to show it.
+shows() {
+	term_wait "$2" "${3:-10}"
+	check "$1" $? "no \"$2\" on the screen: $(term_tail)"
+}
+# An empty screen with a prompt, of a shell here or in the box.
 term_clear() {
-	term_type 'clear' && sleep 0.2
-	tm clear-history -t main
+	term_key C-l
+	sleep 0.2
+	tm clear-history -t "$term"
 }
 # The terminal as the kernel has it, without what differs between any two moments.
-term_stty() { stty -F "$(tm display-message -p -t main '#{pane_tty}')" -a; }
+term_stty() { stty -F "$(tm display-message -p -t "$term" '#{pane_tty}')" -a; }
 # What tmux thinks of the pane: alternate screen, mouse, cursor keys, cursor, wrap.
 term_modes() {
-	tm display-message -p -t main \
+	tm display-message -p -t "$term" \
 		'alt=#{alternate_on} mouse=#{mouse_any_flag} cursor=#{cursor_flag} keys=#{keypad_cursor_flag} keypad=#{keypad_flag} wrap=#{wrap_flag} insert=#{insert_flag}'
 }
