@@ -41,12 +41,13 @@ struct filter_policy filter_text(void);
 
 /* Modes that outlive the program which set them. */
 struct filter_modes {
-        uint64_t on;       /* bit i: entry i of the table in filter_modes.c differs from usual */
-        bool has_keyboard; /* kitty keyboard flags or modifyOtherKeys */
-        bool has_colour;   /* palette was changed */
-        bool has_charset;  /* line drawing was selected */
-        bool has_region;   /* a scroll region */
-        bool has_style;    /* cursor shape */
+        uint64_t on;      /* bit i: entry i of the table in filter_modes.c differs from usual */
+        bool has_kitty;   /* kitty keyboard flags */
+        bool has_keys;    /* xterm's modifyOtherKeys */
+        bool has_colour;  /* palette was changed */
+        bool has_charset; /* line drawing was selected */
+        bool has_region;  /* a scroll region */
+        bool has_style;   /* cursor shape */
         bool has_keypad;
         bool has_title; /* the title was pushed and not popped */
         bool is_dirty;  /* an escape sequence was seen at all */

@@ -173,7 +173,10 @@ void filter_csi(struct filter *f, struct buf *out)
                         return;
                 break;
         case KEYBOARD:
-                f->modes.has_keyboard = true;
+                if (f->held[f->held_n - 1] == 'u')
+                        f->modes.has_kitty = true;
+                else
+                        f->modes.has_keys = true;
                 break;
         case STYLE:
                 f->modes.has_style = true;

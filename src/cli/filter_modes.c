@@ -92,13 +92,15 @@ size_t filter_reset(const struct filter_modes *m, char *out, size_t cap)
         if (!m->is_dirty)
                 return 0;
         /* Each screen has a keyboard stack of its own: pop here, and again below. */
-        if (m->has_keyboard)
-                put(&o, "\033[<9u\033[=0u\033[>4m");
+        if (m->has_kitty)
+                put(&o, "\033[<9u\033[=0u");
         for (size_t i = 0; i < MODES_N; i++)
                 if (m->on & (uint64_t)1 << i)
                         put_mode(&o, modes[i].number, modes[i].is_usual_on);
-        if (m->has_keyboard)
+        if (m->has_kitty)
                 put(&o, "\033[<9u\033[=0u");
+        if (m->has_keys)
+                put(&o, "\033[>4m");
         if (m->has_region)
                 put(&o, "\0337\033[r\0338"); /* margins; setting them would move the cursor */
         if (m->has_charset)
