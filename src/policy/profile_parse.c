@@ -134,14 +134,15 @@ static int on_limit(struct at *a)
         return 0;
 }
 
-static int home_path(struct at *a, size_t i, const char **rel)
+/* The ${i}th word as a path below the home, without "~/"; NULL when it is none. */
+static const char *home_path(struct at *a, size_t i)
 {
         const char *why = i < a->w->n ? profile_check_home_path(a->w->v[i])
                                       : "a path that begins with ~/ is missing";
-        if (why)
-                return wrong(a, i, why);
-        *rel = a->w->v[i] + 2;
-        return 0;
+        if (!why)
+                return a->w->v[i] + 2;
+        wrong(a, i, why);
+        return NULL;
 }
 
 static int on_persist(struct at *a)
@@ -149,8 +150,8 @@ static int on_persist(struct at *a)
         if (a->w->n < 2)
                 return wrong(a, 1, "a path that begins with ~/ is missing");
         for (size_t i = 1; i < a->w->n; i++) {
-                const char *rel;
-                if (home_path(a, i, &rel) < 0)
+                const char *rel = home_path(a, i);
+                if (!rel)
                         return -1;
                 strs_add(&a->p->persist, rel);
         }
@@ -195,8 +196,8 @@ static int on_seed(struct at *a)
                 k++;
         if (k == 3)
                 return wrong(a, 1, "\"seed\" is followed by copy, json or write");
-        const char *rel;
-        if (home_path(a, 2, &rel) < 0)
+        const char *rel = home_path(a, 2);
+        if (!rel)
                 return -1;
         const char *secret = cred_list_why(rel);
         if (secret && k != PROFILE_SEED_WRITE) {

@@ -27,16 +27,12 @@ static void scrub(json_t *j, int depth)
 {
         if (depth > DEPTH_MAX)
                 return;
-        size_t i;
-        json_t *value;
-        if (json_is_array(j)) {
-                json_array_foreach(j, i, value) scrub(value, depth + 1);
-                return;
-        }
-        const char *key;
-        void *next;
-        json_object_foreach_safe(j, next, key, value)
-        {
+        for (size_t i = 0; i < json_array_size(j); i++)
+                scrub(json_array_get(j, i), depth + 1);
+        for (void *it = json_object_iter(j), *next; it; it = next) {
+                const char *key = json_object_iter_key(it);
+                json_t *value = json_object_iter_value(it);
+                next = json_object_iter_next(j, it);
                 if (json_is_string(value) && cred_list_is_secret_key(key))
                         json_object_del(j, key);
                 else
@@ -82,10 +78,6 @@ static void drop(const struct seed_into *to, json_t *root, const char *what)
 /* Replace the marks in every string of a value. */
 static json_t *filled(const struct seed_into *to, json_t *j)
 {
-        size_t i;
-        json_t *value;
-        const char *key;
-        void *next;
         if (json_is_string(j)) {
                 _cleanup_free_ char *s =
                         profile_fill(json_string_value(j),
@@ -93,12 +85,11 @@ static json_t *filled(const struct seed_into *to, json_t *j)
                 json_decref(j);
                 return json_string(s) ?: json_string("");
         }
-        if (json_is_array(j))
-                json_array_foreach(j, i, value)
-                        json_array_set_new(j, i, filled(to, json_incref(value)));
-        if (json_is_object(j))
-                json_object_foreach_safe(j, next, key, value)
-                        json_object_set_new(j, key, filled(to, json_incref(value)));
+        for (size_t i = 0; i < json_array_size(j); i++)
+                json_array_set_new(j, i, filled(to, json_incref(json_array_get(j, i))));
+        for (void *it = json_object_iter(j); it; it = json_object_iter_next(j, it))
+                json_object_iter_set_new(j, it,
+                                         filled(to, json_incref(json_object_iter_value(it))));
         return j;
 }
 
@@ -148,11 +139,9 @@ int seed_json(struct seed_run *run, const struct profile_seed *s, struct err *er
                 root = json_object();
         }
 
-        const char *key;
-        json_t *value;
-        void *next;
-        json_object_foreach_safe(root, next, key, value)
-        {
+        for (void *it = json_object_iter(root), *next; it; it = next) {
+                const char *key = json_object_iter_key(it);
+                next = json_object_iter_next(root, it);
                 if (s->has_keep && !strs_has(&s->keep, key))
                         json_object_del(root, key);
         }
@@ -164,6 +153,6 @@ int seed_json(struct seed_run *run, const struct profile_seed *s, struct err *er
 
         _cleanup_free_ char *out = json_dumps(root, JSON_INDENT(2));
         if (!out)
-                str_no_memory();
+                return err_set(err, E_SYSTEM, "there is no memory left");
         return seed_file(run, s->path, out, strlen(out), 0600, err);
 }
