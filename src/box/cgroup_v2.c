@@ -192,9 +192,11 @@ int cgroup_v2_make(struct box_cgroup *cg, struct cgroup_map *map, const char *id
 
         got = pick(map, is_managed, dir, why);
         if (!got && is_managed && asked) {
-                if (cgroup_scope_enter(id, asked | CGROUP_CORE, why) == 0)
+                bool is_in = cgroup_scope_enter(id, asked | CGROUP_CORE, why) == 0;
+                if (is_in)
                         cgroup_find(map);
-                got = pick(map, false, dir, why);
+                /* Once in a scope of our own, only there: what lies above it is systemd's. */
+                got = pick(map, is_in, dir, why);
         }
         if (!got)
                 return 0;
