@@ -49,8 +49,9 @@ struct filter_modes {
         bool has_region;  /* a scroll region */
         bool has_style;   /* cursor shape */
         bool has_keypad;
-        bool has_title; /* the title was pushed and not popped */
-        bool is_dirty;  /* an escape sequence was seen at all */
+        bool has_insert; /* insert or newline mode */
+        bool has_title;  /* the title was pushed and not popped */
+        bool is_dirty;   /* an escape sequence was seen at all */
 };
 
 enum filter_state {

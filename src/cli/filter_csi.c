@@ -88,6 +88,7 @@ static void modes(struct filter *f, bool is_private, bool is_on, struct buf *out
                 bool may =
                         is_private ? filter_mode(&f->modes, mode, is_on) : mode == 4 || mode == 20;
                 if (at > from && may) {
+                        f->modes.has_insert |= !is_private && is_on;
                         if (n)
                                 kept[n++] = ';';
                         memcpy(kept + n, f->held + from, at - from);

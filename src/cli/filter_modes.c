@@ -107,6 +107,8 @@ size_t filter_reset(const struct filter_modes *m, char *out, size_t cap)
                 put(&o, "\033(B\017");
         if (m->has_keypad)
                 put(&o, "\033>");
+        if (m->has_insert)
+                put(&o, "\033[4;20l");
         if (m->has_style)
                 put(&o, "\033[0 q");
         if (m->has_colour)

@@ -203,6 +203,7 @@ static void resets(void)
         reset_is("keyboard modes are popped on both screens", "\033[?1049h\033[>1u",
                  "\033[<9u\033[=0u\033[?1049l\033[<9u\033[=0u" ALWAYS);
         reset_is("modifyOtherKeys is switched off", "\033[>4;2m", "\033[>4m" ALWAYS);
+        reset_is("insert mode is switched off", "\033[4h", "\033[4;20l" ALWAYS);
         reset_is("a full reset forgets", "\033[?1000h\033c", ALWAYS);
 }
 
