@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "box/cgroup.h"
 #include "session/start.h"
 #include "wire/frame.h"
 #include "wire/msg.h"
@@ -53,4 +54,16 @@ int boxend_stop(const struct store *s, const char *id, uint64_t grace_s, struct 
                 frame_release(&f);
         }
         return wait_gone(dir, id, grace_s, err);
+}
+
+/* is_claimed(id): does a living box of this user claim the control group? */
+static int is_claimed(const char *id, void *ctx)
+{
+        _cleanup_close_ int dir = store_box_dir(ctx, id, NULL);
+        return dir >= 0 && store_box_is_alive(dir);
+}
+
+int boxend_sweep_groups(const struct store *s)
+{
+        return box_cgroup_sweep(is_claimed, (void *)s);
 }

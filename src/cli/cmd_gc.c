@@ -5,8 +5,8 @@
 #include "base/err.h"
 #include "base/exitcode.h"
 #include "base/json.h"
-#include "box/cgroup.h"
 #include "cli/args.h"
+#include "cli/boxend.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
 #include "session/home.h"
@@ -21,14 +21,6 @@ struct swept {
         size_t homes_n;
         int groups_n, halves_n;
 };
-
-/* is_ours(id): does a living box of this user claim the control group? */
-static int is_ours(const char *id, void *ctx)
-{
-        const struct store *s = ctx;
-        _cleanup_close_ int dir = store_box_dir(s, id, NULL);
-        return dir >= 0 && store_box_is_alive(dir);
-}
 
 /* holds(m): is there something in the box that its user may want? After a kill nobody wrote down
  * whether there are changes, so it is looked up in the layers. */
@@ -104,7 +96,7 @@ static int run(int argc, char **argv)
         if (sweep_boxes(&s, &w, &err) < 0)
                 code = out_error(&err);
         w.halves_n = store_sweep(&s, NULL);
-        w.groups_n = box_cgroup_sweep(is_ours, &s);
+        w.groups_n = boxend_sweep_groups(&s);
         if (home_gc(s.data, &w.homes_n, &err) < 0)
                 code = out_error(&err);
         out_wait(NULL);

@@ -53,16 +53,28 @@ static int stop(int argc, char **argv)
         return each(&words, stop_one, &seconds);
 }
 
+/* was_killed(b): then its supervisor could not delete its control group. */
+static bool was_killed(const struct boxarg *b)
+{
+        struct box_meta m = {0};
+        bool is_dead = boxarg_meta(b, &m, NULL) == 0 && m.state == BOX_DEAD;
+        box_meta_free(&m);
+        return is_dead;
+}
+
 static int rm_one(struct boxarg *b, const void *ctx, struct err *err)
 {
         bool is_forced = *(const bool *)ctx;
         if (is_forced && boxend_stop(&b->store, b->id, 0, err) < 0 && err->code != E_ABSENT)
                 return -1;
+        bool has_group = was_killed(b);
         out_wait("removing the box's files");
         int r = store_remove(&b->store, b->id, err);
         out_wait(NULL);
         if (r < 0 && is_forced && err->code == E_ABSENT)
                 r = 0; /* it held nothing, and so removed itself when it was ended */
+        if (r == 0 && has_group)
+                boxend_sweep_groups(&b->store);
         if (r == 0)
                 puts(b->id);
         else if (!is_forced && err->code == E_REFUSED)

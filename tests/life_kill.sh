@@ -1,0 +1,230 @@
+#!/bin/bash
+# suite: users=root,user timeout=400
+# life_kill.sh - kill -9 of each of our processes at random moments, also while the box is built: no
+# process of the box lives on, nothing is mounted, `ps` tells the truth, `gc` leaves nothing behind, the
+# next start works, and whoever was attached hears a sentence instead of waiting for ever.
+#
+# OSTIARY_TEST_ROUNDS=N: how often each process is killed while it starts (default 40).
+set -u
+. "$(dirname "$0")/lib_life.sh"
+rounds=${OSTIARY_TEST_ROUNDS:-40}
+cc -O1 -D_GNU_SOURCE -o "$work/assassin" "$here/life/assassin.c" || exit 1
+
+state_of() { "$ostiary" ps -a --json | python3 -c 'import json, sys
+for b in json.load(sys.stdin):
+    if b["id"] == sys.argv[1]: print(b["state"])' "$1"; }
+pid_of() { "$ostiary" ps -a --json | python3 -c 'import json, sys
+for b in json.load(sys.stdin):
+    if b["id"] == sys.argv[1]: print(b["supervisor_pid"])' "$1"; }
+init_of() { # supervisor's pid
+	local pid
+	for pid in $(below "$1"); do
+		grep -q '^NSpid:.*[[:space:]]1$' "/proc/$pid/status" 2>/dev/null && echo "$pid"
+	done
+}
+is_state() { [ "$(state_of "$1")" = "$2" ]; }
+
+# --- while it starts -------------------------------------------------------------------------------
+# What the attached client may exit with, per process that was killed. Where the killed process was not
+# needed any more, or the command was over first, the box just ends: 0.
+declare -A wanted=([cli]='137' [supervisor]='0 125' [helper]='0 125' [init]='0 125' [command]='0 125 137')
+box=$tag-start
+for role in cli supervisor helper init command; do
+	hits=0 wrong='' statuses=''
+	for round in $(seq "$rounds"); do
+		answer=$("$work/assassin" "$role" $((RANDOM % 15000)) "$ostiary" run -q --name "$box" -- sleep 0.3 2>"$work/killed.err" </dev/null)
+		read -r hit status <<<"$answer"
+		[ "$hit" = hit ] && hits=$((hits + 1))
+		statuses="$statuses $status"
+		if [ "$hit" = hit ] && [[ " ${wanted[$role]} " != *" $status "* ]]; then
+			wrong="round $round: the client ended with $status"
+		elif [ "$status" != 0 ] && [ "$role" != cli ] && ! grep -q '^ostiary: ' "$work/killed.err"; then
+			wrong="round $round: status $status without a word"
+		elif [ "$(wc -l <"$work/killed.err")" -gt 1 ]; then
+			wrong="round $round: more than one line: $(cat "$work/killed.err")"
+		fi
+		if [ "$role" = cli ]; then
+			# Killing the CLI is detaching: the box goes on, and ends with its command.
+			wait_for 5 no_orphans || wrong="round $round: a box lives on after its command"
+		fi
+		wait_for 5 no_orphans || wrong="round $round: processes live on: $(ps -o pid=,comm= -p "$(orphans | paste -sd,)")"
+		[ -z "$("$ostiary" ps -q)" ] || wrong="round $round: ps lists $("$ostiary" ps -q), and no process lives"
+		"$ostiary" gc >/dev/null 2>"$work/gc.err" || wrong="round $round: gc: $(cat "$work/gc.err")"
+		now=$(left)
+		[ -z "$now" ] || wrong="round $round: gc left $now"
+		[ -z "$wrong" ] || break
+	done
+	[ -z "$wrong" ]
+	check "kill -9 of the $role while the box starts, $rounds times" $? "$wrong"
+	[ "$hits" -gt 0 ]
+	check "the $role was hit" $? "never: $statuses"
+	echo "# $role: $hits of $rounds hit; statuses $(tr ' ' '\n' <<<"$statuses" | sort | uniq -c | tr '\n' ' ')"
+	say "$ostiary" run -q --rm --name "$box" -- true
+	same "the next start works ($role)" "$code $err" '0 '
+	"$ostiary" rm -f "$box" >/dev/null 2>&1
+done
+nothing_left 'after all of that nothing is left'
+
+# --- while it runs, and while it writes --------------------------------------------------------------
+for role in supervisor init command; do
+	box=$tag-run-$role
+	read -r hit status <<<"$("$work/assassin" "$role" 300000 "$ostiary" run -q --name "$box" -- \
+		sh -c 'setsid sleep 1234 & while :; do echo x >>grows; done' 2>"$work/killed.err" </dev/null)"
+	case $role in
+	command) same "kill -9 of the running $role: the client's status" "$hit $status" 'hit 137' ;;
+	*) same "kill -9 of the running $role: the client's status" "$hit $status" 'hit 125' ;;
+	esac
+	same "and its words: one sentence ($role)" "$(grep -c '^ostiary: ' "$work/killed.err") of $(wc -l <"$work/killed.err")" '1 of 1'
+	wait_for 5 no_orphans
+	check "no process of the box lives on ($role)" $? "$(orphans)"
+	[ -s "$boxes/$box/layers/ws/upper/grows" ]
+	check "what it wrote is kept ($role)" $? "$(ls "$boxes/$box/layers/ws/upper" 2>&1)"
+	case $role in
+	supervisor) same "ps -a calls it dead" "$(state_of "$box")" dead ;;
+	*) same "ps -a calls it exited ($role)" "$(state_of "$box")" exited ;;
+	esac
+	"$ostiary" gc >/dev/null 2>&1
+	[ -e "$boxes/$box/layers/ws/upper/grows" ]
+	check "gc does not delete changes ($role)" $? 'they are gone'
+	say "$ostiary" exec "$box" -- sh -c 'test -s grows && echo awake'
+	same "the box can be woken ($role)" "$code $out$err" '0 awake'
+	"$ostiary" rm -f "$box" >/dev/null 2>&1
+done
+nothing_left 'after rm nothing is left of them'
+
+# The CLI: killing it is detaching.
+box=$tag-cli
+read -r hit status <<<"$("$work/assassin" cli 300000 "$ostiary" run -q --name "$box" -- sleep 1234 2>/dev/null </dev/null)"
+same 'kill -9 of the CLI of a running box' "$hit $status" 'hit 137'
+same 'the box goes on' "$(state_of "$box")" running
+say "$ostiary" exec "$box" -- echo alive
+same 'and answers' "$out" alive
+say "$ostiary" rm "$box"
+same 'rm of a running box is refused' "$code" 125
+holds 'and says how to do it' "$err" 'rm --force'
+same 'it still runs' "$(state_of "$box")" running
+say "$ostiary" rm --force "$box"
+same 'rm --force ends it' "$code $out$err" "0 $box"
+nothing_left 'and leaves nothing'
+
+# A terminal client.
+if command -v script >/dev/null; then
+	for role in supervisor init; do
+		box=$tag-tty-$role
+		script -qec "'$ostiary' run -t --name $box -- sleep 1234; echo status=\$?; stty -a | grep -ow -- '-\?icanon'" \
+			/dev/null </dev/null >"$work/tty" 2>&1 &
+		client=$!
+		wait_for 5 is_state "$box" running
+		victim=$(pid_of "$box")
+		[ "$role" = init ] && victim=$(init_of "$victim")
+		sleep 0.3
+		kill -9 "$victim"
+		wait_for 10 is_gone $client
+		check "a terminal client does not hang when the $role is killed" $? 'it still waits'
+		wait $client 2>/dev/null
+		said=$(tr -d '\r' <"$work/tty")
+		holds "its words ($role)" "$said" 'ostiary: '
+		holds "its status ($role)" "$said" status=125
+		holds "its terminal is as before ($role)" "$said" $'\n'icanon
+		"$ostiary" rm -f "$box" >/dev/null 2>&1
+	done
+else
+	skip 'a terminal client does not hang' 'script(1) is not installed'
+fi
+
+# --- in the middle of exec and cp ---------------------------------------------------------------------
+for role in supervisor init; do
+	box=$tag-exec-$role
+	"$ostiary" create -q --name "$box" >/dev/null
+	supervisor=$(pid_of "$box") init=$(init_of "$(pid_of "$box")")
+	"$ostiary" exec "$box" -- sh -c 'echo begun; sleep 1234' </dev/null >"$work/exec.out" 2>"$work/exec.err" &
+	client=$!
+	wait_for 5 grep -q begun "$work/exec.out"
+	[ $role = init ] && kill -9 "$init" || kill -9 "$supervisor"
+	wait_for 5 is_gone $client
+	wait $client
+	same "kill -9 of the $role during exec: status" $? 125
+	same "and one sentence ($role, exec)" "$(grep -c '^ostiary: ' "$work/exec.err") of $(wc -l <"$work/exec.err")" '1 of 1'
+	wait_for 5 no_orphans
+	check "no process lives on ($role, exec)" $? "$(orphans)"
+	say "$ostiary" exec "$box" -- sh -c 'head -c 300000000 /dev/zero >/tmp/big; echo again'
+	same "the box is woken by the next exec ($role)" "$code $out" '0 again'
+
+	supervisor=$(pid_of "$box") init=$(init_of "$(pid_of "$box")")
+	mkdir -p "$work/to"
+	# A FIFO's reader that never comes would be cheating: the copy is stopped in the middle instead.
+	"$ostiary" cp -q "$box:/tmp/big" "$work/to/" >/dev/null 2>"$work/cp.err" &
+	client=$!
+	begun() { [ -n "$(ls -A "$work/to")" ]; }
+	wait_for 5 begun
+	[ $role = init ] && kill -9 "$init" || kill -9 "$supervisor"
+	wait_for 10 is_gone $client
+	wait $client
+	status=$?
+	if [ $status = 0 ]; then
+		skip "kill -9 of the $role during cp" 'the copy was done before'
+	else
+		same "kill -9 of the $role during cp: status" $status 125
+		same "and one sentence ($role, cp)" "$(grep -c '^ostiary: ' "$work/cp.err") of $(wc -l <"$work/cp.err")" '1 of 1'
+		same "and no half file ($role, cp)" "$(ls -A "$work/to")" ''
+	fi
+	rm -rf "$work/to"
+	wait_for 5 no_orphans
+	check "no process lives on ($role, cp)" $? "$(orphans)"
+	"$ostiary" rm -f "$box" >/dev/null 2>&1
+done
+
+box=$tag-exec
+"$ostiary" create -q --name "$box" >/dev/null
+read -r hit status <<<"$("$work/assassin" cli 200000 "$ostiary" exec "$box" -- sleep 4321 2>/dev/null </dev/null)"
+same 'kill -9 of the CLI of an exec' "$hit $status" 'hit 137'
+# Seen from the host: the box itself may not look at other processes' arguments.
+runs_on() { tree "$(pid_of "$box")" | while read -r pid; do tr '\0' ' ' <"/proc/$pid/cmdline"; done | grep -q 'sleep 4321'; }
+runs_on
+check 'the command goes on' $? "$(tree "$(pid_of "$box")" | tr '\n' ' ')"
+
+# --- stop while exec runs --------------------------------------------------------------------------------
+"$ostiary" exec "$box" -- sh -c 'echo begun; sleep 1234' </dev/null >"$work/exec.out" 2>"$work/exec.err" &
+client=$!
+wait_for 5 grep -q begun "$work/exec.out"
+say "$ostiary" stop -t 1 "$box"
+same 'stop while exec runs' "$code" 0
+wait_for 5 is_gone $client
+wait $client
+status=$?
+# 143: its command was asked to end, and did. Anything else wants words.
+[ "$status" = 143 ] || { [ "$status" -ge 125 ] && grep -q '^ostiary: ' "$work/exec.err"; }
+check 'the exec ends with the box' $? "status $status: $(cat "$work/exec.err")"
+wait_for 5 no_orphans
+check 'nothing of it lives on' $? "$(orphans)"
+"$ostiary" rm "$box" >/dev/null 2>&1
+
+# --- two at once --------------------------------------------------------------------------------------
+box=$tag-race
+for i in 1 2 3 4 5 6; do
+	("$ostiary" run -q --rm --name "$box" -- sleep 1 </dev/null 2>"$work/race.$i.err"; echo $? >"$work/race.$i") &
+	racers="${racers:-} $!"
+done
+# shellcheck disable=SC2086
+wait $racers
+same 'six starts under one name: one wins' "$(grep -lx 0 "$work"/race.? | wc -l)" 1
+same 'the others are refused' "$(grep -lx 125 "$work"/race.? | wc -l)" 5
+same 'each with one sentence' "$(cat "$work"/race.?.err | grep -c "^ostiary: there is a box named $box already")" 5
+
+"$ostiary" create -q --name "$box" >/dev/null
+"$ostiary" stop "$box" >/dev/null
+racers=''
+for i in 1 2 3 4 5 6; do
+	("$ostiary" exec "$box" -- echo "woken $i" </dev/null >"$work/wake.$i" 2>&1) &
+	racers="$racers $!"
+done
+# shellcheck disable=SC2086
+wait $racers
+same 'six execs wake one sleeping box: all are answered' "$(cat "$work"/wake.? | grep -c '^woken')" 6
+same 'by one supervisor' "$(orphans | wc -l)" 1
+"$ostiary" stop "$box" >/dev/null &
+"$ostiary" rm --force "$box" >/dev/null 2>"$work/rm.err"
+same 'stop and rm --force at the same time' "$? $(cat "$work/rm.err")" '0 '
+wait $!
+nothing_left 'at the end nothing is left'
+exit $bad
