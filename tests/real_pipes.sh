@@ -148,11 +148,11 @@ wait $reader
 same 'logs -f ends with the box' $? 0
 is_not_running bg-$$
 check 'ps no longer shows it' $? "$("$ostiary" ps)"
-"$ostiary" run -q -d --keep -n kept-$$ -- sh -c 'echo last words' >/dev/null
+"$ostiary" run -q -d -n kept-$$ -- sh -c 'echo last words' >/dev/null
 within 5 is_not_running kept-$$
 same 'logs of a box that ended' "$("$ostiary" logs kept-$$)" 'last words'
-same '--tail' "$("$ostiary" run -q -d --keep -n tail-$$ -- seq 100 >/dev/null; within 5 is_not_running tail-$$; "$ostiary" logs --tail 2 tail-$$ | tr '\n' ' ')" '99 100 '
-"$ostiary" rm kept-$$ tail-$$ >/dev/null 2>&1
+same '--tail' "$("$ostiary" run -q -d -n tail-$$ -- seq 100 >/dev/null; within 5 is_not_running tail-$$; "$ostiary" logs --tail 2 tail-$$ | tr '\n' ' ')" '99 100 '
+"$ostiary" rm bg-$$ kept-$$ tail-$$ >/dev/null 2>&1
 check 'rm' $? 'it failed'
 "$ostiary" rm $name >"$work/o" 2>&1
 [ $? != 0 ]
