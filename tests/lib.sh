@@ -62,7 +62,7 @@ within() {
 }
 # A command in a box, without banner, ended by force if it hangs.
 box() { timeout -k 2 60 "$ostiary" run -q "$@"; }
-is_running() { "$ostiary" ps -q | grep -qx -- "$1"; }
+is_running() { "$ostiary" ps -q 2>/dev/null | grep -qx -- "$1"; }
 is_not_running() { ! is_running "$1"; }
 
 # --- a terminal: one tmux server of our own, one window with a shell of the host ------------------
@@ -104,8 +104,12 @@ term_clear() {
 	sleep 0.2
 	tm clear-history -t "$term"
 }
-# The terminal as the kernel has it, without what differs between any two moments.
-term_stty() { stty -F "$(tm display-message -p -t "$term" '#{pane_tty}')" -a; }
+# The terminal's settings as a program started by the shell finds them; at its prompt the shell has its own.
+term_stty() {
+	rm -f "$work/stty"
+	term_type "stty -a >'$work/stty.new' && mv '$work/stty.new' '$work/stty'"
+	within 5 test -e "$work/stty" && cat "$work/stty"
+}
 # What tmux thinks of the pane: alternate screen, mouse, cursor keys, cursor, wrap.
 term_modes() {
 	tm display-message -p -t "$term" \
