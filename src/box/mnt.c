@@ -87,9 +87,12 @@ int mnt_clone(int dir_fd, const char *path, bool is_recursive, uint64_t attrs, s
         _cleanup_close_ int mnt = open_tree(dir_fd, path, flags);
         if (mnt < 0)
                 return err_sys(err, "clone the mount of %s", path[0] ? path : "a descriptor");
-        struct mount_attr a = {.attr_set = attrs_of(attrs)};
-        if (a.attr_set && mount_setattr(mnt, "", AT_EMPTY_PATH | (is_recursive ? AT_RECURSIVE : 0),
-                                        &a, sizeof a) < 0)
+        /* case 26: a copy of a shared mount is shared as well, and what the host mounts in the
+         * original later would show up in the box. By root the copy is made outside of the box. */
+        struct mount_attr a = {.attr_set = attrs_of(attrs),
+                               .propagation = box_weak(WEAK_PROPAGATION) ? 0 : MS_PRIVATE};
+        if (mount_setattr(mnt, "", AT_EMPTY_PATH | (is_recursive ? AT_RECURSIVE : 0), &a,
+                          sizeof a) < 0)
                 return err_sys(err, "set the mount flags of %s", path[0] ? path : "a descriptor");
         return take_fd(&mnt);
 }

@@ -17,8 +17,8 @@ int mnt_make(const char *fs, uint64_t attrs, struct err *, ...);
  * upper: what is a socket or a FIFO below is a dead object in it (B1). */
 int mnt_overlay_ro(int top_fd, int bottom_fd, struct err *);
 
-/* mnt_clone(dir_fd, path, is_recursive, attrs, err): a detached copy of what ${path} shows, with
- * ${attrs} added. AT_EMPTY_PATH when path is "". */
+/* mnt_clone(dir_fd, path, is_recursive, attrs, err): a detached, private copy of what ${path}
+ * shows, with ${attrs} added. AT_EMPTY_PATH when path is "". */
 int mnt_clone(int dir_fd, const char *path, bool is_recursive, uint64_t attrs, struct err *);
 
 /* mnt_source(path, err): an O_PATH descriptor of a host path that was resolved and judged before. A

@@ -20,9 +20,10 @@
 int step_private(struct build *b, struct err *err)
 {
         (void)b;
-        /* case 26: what we mount must not travel back. The weak build leaves it shared. */
-        unsigned long how = box_weak(WEAK_PROPAGATION) ? MS_SHARED : MS_PRIVATE;
-        if (mount(NULL, "/", NULL, MS_REC | how, NULL) < 0)
+        /* case 26: nothing that is mounted here or on the host later may travel. The kernel has
+         * made us a receiver already, because the user namespace is new; the weak build stays one.
+         */
+        if (!box_weak(WEAK_PROPAGATION) && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
                 return err_sys(err, "make all mounts private");
         return 0;
 }
@@ -142,6 +143,7 @@ int step_pivot(struct build *b, struct err *err)
         if (chdir("/") < 0)
                 return err_sys(err, "chdir /");
         close_fd(&b->empty_fd);
+        close_fd(&b->mask_fd);
         close_fd(&b->stage_fd);
         close_fd(&b->root_fd);
         _cleanup_close_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -121,6 +121,8 @@ const struct attack_case design_cases[] = {
 const struct attack_case host_cases[] = {
         {"22w", "the workspace swapped for a link during set-up", READ, REAL, BY_HOST, NULL,
          "shape", "shape"},
+        {"26h", "a later mount of the host spreads to the box", READ, REAL, BY_HOST, NULL, "-",
+         "propagation"},
         {"42", "the supervisor is killed", EXEC, REAL, BY_HOST, NULL, "shape", "shape"},
         {"B9", "something is left in the user's tree after SIGKILL", WRITE, REAL, BY_HOST, NULL,
          "shape", "shape"},

@@ -158,3 +158,55 @@ elif [ "$started" = 0 ] || [ "$refused" = 0 ]; then
 else
 	ok 22w "${name[22w]}"
 fi
+
+# --- 26, 26h: mounts of one side do not spread to the other, in a workspace shown as it is -------------
+
+# spreads_out WEAKEN: does a mount made in the box show up in our own mount table?
+spreads_out() {
+	local cli seen=1
+	box ostiary-weak "$1" --live -- "$inside" 26 </dev/null >/dev/null 2>&1 &
+	cli=$!
+	wait_for 3 grep -q ostiary-attack-26 /proc/self/mountinfo && seen=0
+	wait "$cli"
+	return $seen
+}
+
+# spreads_in WEAKEN: does a mount that we make while the box runs show up in there?
+spreads_in() {
+	local mark="mark26-$RANDOM-$$" cli seen=1
+	mkdir -p "$work/ws/late"
+	box ostiary-weak "$1" --live -- /bin/sh -c "'$inside' hold 1 $mark; cat late/secret" \
+		</dev/null >"$res/late" 2>/dev/null &
+	cli=$!
+	wait_for 5 is_held "$mark"
+	mount -t tmpfs -o size=64k ostiary-late "$work/ws/late" && echo "$canary" >"$work/ws/late/secret"
+	wait "$cli"
+	grep -q "$canary" "$res/late" && seen=0
+	umount "$work/ws/late"
+	rmdir "$work/ws/late"
+	return $seen
+}
+
+if [ "$as" = user ] || ! grep -q ' / / .* shared:' /proc/self/mountinfo; then
+	for id in 26 26h; do
+		skip "$id" "${name[$id]}" "only root can mount on the host, and in mounts that spread"
+		note[$id]='not applicable'
+	done
+else
+	if spreads_in ''; then
+		not_ok 26h "${name[26h]}" "a mount that the host made later was seen in the full box"
+	elif ! spreads_in propagation; then
+		not_ok 26h "${name[26h]}" "no positive control: without propagation it was not seen either"
+	else
+		ok 26h "${name[26h]}"
+		marks[26h]=+propagation+
+	fi
+	if spreads_out seccomp,caps,landlock; then
+		not_ok 26 "${name[26]}" "the host saw it with the propagation layer in place"
+	elif ! spreads_out seccomp,caps,landlock,propagation; then
+		not_ok 26 "${name[26]}" "no positive control: without seccomp, caps, landlock and propagation it was not seen either"
+	else
+		ok 26 "${name[26]}"
+		marks[26]=+seccomp+caps+landlock+propagation+
+	fi
+fi

@@ -88,6 +88,9 @@ for layer in "${layers[@]}"; do
 done
 everything=$(IFS=+ && echo "${layers[*]}")
 measure plain "$everything"
+if ! grep -q '^case ' "$(result_of plain "$everything")"; then
+	not_ok start "a box without any wall" "it did not start: $(tail -n 1 "$(result_of plain "$everything").err")"
+fi
 
 # --- the verdict on each case ------------------------------------------------------------------------
 
