@@ -29,7 +29,7 @@ _ostiary() {
 		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
 		return
 		;;
-	--profile | -p | --from)
+	--profile | --from)
 		mapfile -t COMPREPLY < <(compgen -W "$(_ostiary_profiles)" -- "$cur")
 		return
 		;;

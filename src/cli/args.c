@@ -95,6 +95,16 @@ static bool takes_value(const struct arg *f)
         return f->kind != ARG_KIND_BOOL && f->kind != ARG_KIND_INT;
 }
 
+/* refuse(a, flag, near): complain about a flag that is not in the table. */
+static int refuse(struct args *a, const char *flag, const char *near)
+{
+        char *shown = str_quote(flag);
+        args_bad(a, "unknown flag %s%s%s%s%s%s", shown, near ? "; did you mean --" : "",
+                 near ? near : "", near ? "?" : "", a->hint ? "; " : "", a->hint ? a->hint : "");
+        free(shown);
+        return -1;
+}
+
 static int unknown(struct args *a, const char *word)
 {
         const char *names[64];
@@ -104,13 +114,7 @@ static int unknown(struct args *a, const char *word)
         char bare[64];
         snprintf(bare, sizeof bare, "%.*s", (int)strcspn(word + 2, "="), word + 2);
         const char *near = str_suggest(bare, names, n);
-        char *shown = str_quote(word);
-        if (near)
-                args_bad(a, "unknown flag %s; did you mean --%s?", shown, near);
-        else
-                args_bad(a, "unknown flag %s", shown);
-        free(shown);
-        return -1;
+        return refuse(a, word, near);
 }
 
 static int long_flag(struct args *a, char *word)
@@ -144,12 +148,8 @@ static int short_flags(struct args *a, const char *word)
                 while (f->name && f->letter != *p)
                         f++;
                 char shown[] = {'-', *p, 0};
-                if (!f->name) {
-                        char *quoted = str_quote(shown);
-                        args_bad(a, "unknown flag %s", quoted);
-                        free(quoted);
-                        return -1;
-                }
+                if (!f->name)
+                        return refuse(a, shown, NULL);
                 if (!takes_value(f)) {
                         store(a, f, shown, NULL);
                         continue;

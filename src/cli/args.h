@@ -71,6 +71,7 @@ struct arg {
 struct args {
         const struct cmd *cmd;
         const struct arg *table;
+        const char *hint; /* said with an unknown flag; may be NULL */
         int argc;
         char **argv;
         int at;

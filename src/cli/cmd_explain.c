@@ -17,7 +17,14 @@ static int explain(struct runargs *r, bool is_json)
         /* Without a command it is the box that `create` would make. */
         if (r->opts.argv.n == 0 && !r->opts.profile)
                 r->opts.is_waiting = true;
-        if (session_plan_make(&r->opts, &r->store, "ID", &plan, &err) < 0)
+        int made = session_plan_make(&r->opts, &r->store, "ID", &plan, &err);
+        if (made < 0 && err.code == E_NOCMD) {
+                /* The agent is not installed here; the box around it can be told all the same. */
+                out_say("note: %s", err.text);
+                r->opts.is_waiting = true;
+                made = session_plan_make(&r->opts, &r->store, "ID", &plan, &err);
+        }
+        if (made < 0)
                 return out_error(&err);
         int code = EXIT_OK;
         if (is_json)

@@ -9,6 +9,7 @@
 #include "cli/boxend.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
+#include "session/etcmask.h"
 #include "session/home.h"
 #include "session/store.h"
 
@@ -98,6 +99,8 @@ static int run(int argc, char **argv)
         w.halves_n = store_sweep(&s, NULL);
         w.groups_n = boxend_sweep_groups(&s);
         if (home_gc(s.data, &w.homes_n, &err) < 0)
+                code = out_error(&err);
+        if (etcmask_gc(&s, &w.masks_n, &err) < 0)
                 code = out_error(&err);
         out_wait(NULL);
         int printed = print(&w, is_json);

@@ -56,9 +56,10 @@ static void files(const struct session_plan *p)
         for (size_t i = 0; i < b->mounts_n; i++) {
                 const struct box_mount *m = &b->mounts[i];
                 bool is_elsewhere = m->source && strcmp(m->source, m->target) != 0;
-                _cleanup_free_ char *words =
-                        str_fmt("%s: %s%s%s", explain_mode(m), m->why,
-                                is_elsewhere ? ", from " : "", is_elsewhere ? m->source : "");
+                bool is_told = strstr(m->why, explain_mode(m)) != NULL;
+                _cleanup_free_ char *words = str_fmt(
+                        "%s%s%s%s%s", is_told ? "" : explain_mode(m), is_told ? "" : ": ", m->why,
+                        is_elsewhere ? ", from " : "", is_elsewhere ? m->source : "");
                 item(28, m->target, words);
         }
         for (size_t i = 0; i < b->links.n; i++) {
@@ -140,7 +141,9 @@ void explain_text(const struct session_plan *p)
         head("Walls besides");
         for (const struct explain_namespace *n = explain_walls; n->name; n++)
                 item(14, n->name, n->why);
-        item(14, "", landlock_words(landlock_abi()));
+        _cleanup_free_ char *abi =
+                str_fmt("its ABI is %d: %s", landlock_abi(), landlock_words(landlock_abi()));
+        item(14, "landlock here", abi);
         files(p);
         environment(p);
         limits(p);

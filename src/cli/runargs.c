@@ -32,7 +32,7 @@ void runargs_init(struct runargs *r, const struct cmd *cmd, enum runargs_kind ki
                         "the directory to work on (default: the current one), or none"),
                 ARG_BOOL(0, "live", &o->is_live,
                          "write to the workspace itself instead of a copy-on-write layer"),
-                ARG_STR('p', "profile", &r->profile, "NAME",
+                ARG_STR(0, "profile", &r->profile, "NAME",
                         "what the agent needs (ostiary profile ls)"),
                 ARG_LIST('e', "env", &r->env, "NAME[=VALUE]",
                          "set a variable, or pass on your own"),
@@ -210,6 +210,7 @@ static int read_words(struct runargs *r)
                 return -1;
         if (word && !r->profile && is_profile(r, word)) {
                 r->profile = word;
+                a->hint = "flags for the agent itself go after --";
                 word = args_next(a);
                 if (a->is_over)
                         return -1;
