@@ -66,44 +66,45 @@ int cgroup_procs(int dir_fd, pid_t out[CGROUP_BATCH])
         return n;
 }
 
-/* One try of make, open, lock. A sweeping gc can delete the group before we hold the lock; then the
- * descriptor names a dead directory, which shows in that its link count is 0 or its path is gone.
- */
-static int open_once(const char *dir, bool *again)
+/* One try of make, open, lock; -1 with EEXIST when somebody has that name, with EAGAIN when a
+ * sweeping gc deleted the group before we held the lock: then the descriptor names a dead
+ * directory. */
+static int open_once(const char *dir)
 {
         _cleanup_close_ int fd = -1;
         struct stat here, there;
 
-        *again = false;
-        if (mkdir(dir, 0755) < 0 && errno != EEXIST)
+        if (mkdir(dir, 0755) < 0)
                 return -1;
         fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0) {
-                *again = errno == ENOENT;
-                return -1;
-        }
-        if (flock(fd, LOCK_SH) < 0) /* a sweep holds it for microseconds */
-                return -1;
-        if (stat(dir, &there) < 0 || fstat(fd, &here) < 0 || here.st_ino != there.st_ino)
-                *again = true;
-        return *again ? -1 : take_fd(&fd);
+        if (fd >= 0 && flock(fd, LOCK_SH) == 0 && stat(dir, &there) == 0 && fstat(fd, &here) == 0 &&
+            here.st_ino == there.st_ino)
+                return take_fd(&fd);
+        if (errno == ENOENT || fd >= 0)
+                errno = EAGAIN;
+        return -1;
 }
 
 int cgroup_open(struct box_cgroup *cg, int slot, const char *parent, const char *id)
 {
-        bool again = true;
-        int n = snprintf(cg->dir[slot], sizeof(cg->dir[slot]), "%s/" CGROUP_PREFIX "%s", parent,
-                         id);
+        char *dir = cg->dir[slot];
+        const size_t len = sizeof(cg->dir[slot]);
 
-        if (n < 0 || (size_t)n >= sizeof(cg->dir[slot])) {
-                cg->dir[slot][0] = '\0';
-                errno = ENAMETOOLONG;
-                return -1;
+        /* A group of that name may belong to a box of another state directory: never share it. */
+        for (int i = 1; i < 100 && cg->fd[slot] < 0; i++) {
+                int n = snprintf(dir, len, "%s/" CGROUP_PREFIX "%s", parent, id);
+                if (i > 1)
+                        n += snprintf(dir + n, (size_t)n < len ? len - (size_t)n : 0, ".%d", i);
+                if (n < 0 || (size_t)n >= len) {
+                        errno = ENAMETOOLONG;
+                        break;
+                }
+                cg->fd[slot] = open_once(dir);
+                if (cg->fd[slot] < 0 && errno != EEXIST && errno != EAGAIN)
+                        break;
         }
-        for (int i = 0; i < 5 && again && cg->fd[slot] < 0; i++)
-                cg->fd[slot] = open_once(cg->dir[slot], &again);
         if (cg->fd[slot] < 0)
-                cg->dir[slot][0] = '\0';
+                dir[0] = '\0';
         return cg->fd[slot] < 0 ? -1 : 0;
 }
 

@@ -52,8 +52,8 @@ void cgroup_v2_read(const struct box_cgroup *, struct box_usage *);
 void cgroup_v1_read(const struct box_cgroup *, struct box_usage *);
 
 /* cgroup_open(cg, slot, parent, id):
- * Make and open ${parent}/ostiary-${id}, lock it, and store both in ${slot}. 0, or -1 with errno.
- */
+ * Make and open ${parent}/ostiary-${id}, or with .2, .3 ... after it when that exists; lock it, and
+ * store both in ${slot}. 0, or -1 with errno. */
 int cgroup_open(struct box_cgroup *, int slot, const char *parent, const char *id);
 
 /* cgroup_value(dir_fd, file, key, &n): the number in ${file}, or after ${key} in a file of "key

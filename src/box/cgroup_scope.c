@@ -234,7 +234,7 @@ static int answer_read(int fd, char why[256])
 static int wait_moved(const char *unit, char why[256])
 {
         const struct timespec nap = {.tv_nsec = 300000};
-        char tail[BOX_CGROUP_ID_MAX + 32];
+        char tail[BOX_CGROUP_ID_MAX + 40];
 
         snprintf(tail, sizeof(tail), "/%s\n", unit);
         for (int i = 0; i < 3000; i++) {
@@ -253,11 +253,12 @@ int cgroup_scope_enter(const char *id, unsigned bits, char why[256])
 {
         _cleanup_buf_ struct buf msg = {.max = 8192};
         _cleanup_close_ int fd = manager_connect(why);
-        char unit[BOX_CGROUP_ID_MAX + 24];
+        char unit[BOX_CGROUP_ID_MAX + 32];
 
         if (fd < 0)
                 return -1;
-        snprintf(unit, sizeof(unit), CGROUP_PREFIX "%s.scope", id);
+        /* With our pid, as another state directory may have a box of the same name. */
+        snprintf(unit, sizeof(unit), CGROUP_PREFIX "%s-%d.scope", id, (int)getpid());
         call_build(&msg, unit, bits);
         if (msg.is_broken || manager_greet(fd) < 0 || fdio_write_all(fd, msg.data, msg.len) < 0) {
                 snprintf(why, 256, "the systemd manager closed the door on us");

@@ -52,6 +52,19 @@ static int limit_set(int c, int fd, const struct box_limits *l, struct err *err)
         return 0;
 }
 
+/* Controllers mounted together have one tree: a second group in it would take pid 1 out of the
+ * first. */
+static int share(struct box_cgroup *cg, int c, const struct cgroup_map *map)
+{
+        for (int k = 0; k < c; k++)
+                if (cg->fd[k] >= 0 && strcmp(cg->home[k], map->v1[c]) == 0) {
+                        memcpy(cg->dir[c], cg->dir[k], sizeof(cg->dir[c]));
+                        cg->fd[c] = fcntl(cg->fd[k], F_DUPFD_CLOEXEC, 3);
+                        return cg->fd[c] < 0 ? -1 : 0;
+                }
+        return -1;
+}
+
 int cgroup_v1_make(struct box_cgroup *cg, const struct cgroup_map *map, const char *id,
                    const struct box_limits *limits, char why[256], struct err *err)
 {

@@ -271,6 +271,34 @@ static void test_sweep(void)
         box_cgroup_remove(&held);
 }
 
+/* Two state directories can hold boxes of one name; killing one must not touch the other. */
+static void test_same_name(void)
+{
+        struct box_limits limits = {.pids = 20};
+        struct box_cgroup a, b;
+        int at = 0, status = 0;
+        pid_t pid;
+
+        if (make(&a, "twin", limits, NULL) < 0 || make(&b, "twin", limits, NULL) < 0) {
+                ok(0, "same_name_made", "make failed");
+                return;
+        }
+        while (at < BOX_CTL_N - 1 && a.fd[at] < 0)
+                at++;
+        ok(strcmp(a.dir[at], b.dir[at]) != 0, "same_name_gets_a_group_of_its_own", a.dir[at]);
+        pid = start(&a, sleeper);
+        usleep(20000);
+        box_cgroup_kill(&b);
+        ok(pid > 0 && waitpid(pid, &status, WNOHANG) == 0, "same_name_survives_the_others_kill",
+           "it was killed");
+        box_cgroup_kill(&a);
+        wait_for(pid);
+        while (waitpid(-1, NULL, WNOHANG) > 0)
+                ;
+        box_cgroup_remove(&a);
+        box_cgroup_remove(&b);
+}
+
 static void test_layouts(void)
 {
         struct cgroup_map m;
@@ -376,5 +404,6 @@ int main(int argc, char **argv)
         test_pids_and_kill();
         test_cpu();
         test_sweep();
+        test_same_name();
         return failed_n != 0;
 }
