@@ -1,7 +1,6 @@
 /* assist.c - a second pair of hands while the box is built: a short-lived child in the same
- * namespaces that makes the network and writes the mask of /etc while we mount. Those two are half
- * of the work, and machines have two cores. It shares our descriptor table, so that what it opens
- * is ours.
+ * namespaces that makes the network, which takes longer than anything else, while we mount. It
+ * shares our descriptor table, so that what it opens is ours.
  *
  * It runs our code only, before any code of the box, and is gone when step_assist_end returns. */
 #include "box/step.h"
@@ -27,7 +26,7 @@ static _Noreturn void assist(struct build *b, int report_fd)
                 err_sys(&e, "make a network namespace");
                 e.code = E_MACHINE;
         } else {
-                etc_mask(b, &e);
+                etc_synthesise(b, &e);
         }
         if (e.code)
                 fdio_write_all(report_fd, &e, sizeof e);

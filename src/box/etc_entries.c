@@ -102,7 +102,7 @@ static int place_all(const struct etc *e, struct err *err)
         struct dirent *x;
         while (d && (x = readdir(d))) {
                 if (x->d_name[0] == '.' ||
-                    (!etc_is_listed(x->d_name) && !box_weak(WEAK_ETC_FILTER)))
+                    (!etc_list_allows(x->d_name) && !box_weak(WEAK_ETC_FILTER)))
                         continue;
                 if (place(e, x->d_name, err) < 0)
                         return err_add(err, "show /etc/%s", x->d_name);

@@ -38,6 +38,9 @@ int step_ids(struct build *b, struct err *err)
         b->root_on_fd = open(p->root_dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (b->root_on_fd < 0)
                 return err_sys(err, "open %s", p->root_dir);
+        b->mask_fd = open(p->etc_mask, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (b->mask_fd < 0)
+                return err_sys(err, "open %s", p->etc_mask);
         /* The supervisor is not dumpable, so /proc/self belongs to root until we say otherwise; it
          * is taken back in step_caps, before any code of the box runs. */
         prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);

@@ -35,6 +35,7 @@ void box_plan_free(struct box_plan *p)
         free(p->id);
         free(p->hostname);
         free(p->root_dir);
+        free(p->etc_mask);
         free(p->user);
         free(p->home);
         free(p->shell);

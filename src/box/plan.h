@@ -30,6 +30,7 @@ struct box_plan {
         char *id;
         char *hostname;
         char *root_dir; /* empty host directory of ours to mount the new root on */
+        char *etc_mask; /* host directory of ours: whiteouts for what /etc must not show */
 
         bool is_by_root;  /* started by root: kernel ids are high, mounts are idmapped */
         uid_t uid, gid;   /* inside */

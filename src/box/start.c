@@ -110,6 +110,10 @@ int box_start(const struct box_plan *plan, const struct box_first *first, struct
                                   .ctl_fd = ctl[1],
                                   .source_fds = staged.sources,
                                   .layer_fds = staged.layers,
+                                  .root_on_fd = -1,
+                                  .mask_fd = -1,
+                                  .net_fd = -1,
+                                  .stage_fd = -1,
                                   .root_fd = -1,
                                   .empty_fd = -1};
                 init_main(&b, first, go[0]);

@@ -20,6 +20,7 @@ struct build {
         int keep_fds[4]; /* what step_fds leaves open besides 0-2: the control socket, and the pipes
                             of the first command; -1 where there is none */
         int root_on_fd;  /* the host directory that the new root is mounted on */
+        int mask_fd;     /* what hides the rest of /etc (plan.etc_mask) */
         int net_fd;      /* where the assistant puts the network namespace */
         pid_t assist_pid;
         int assist_fds[2];
@@ -32,7 +33,7 @@ int step_verify(struct build *, struct err *);       /* verify.c: the namespaces
 int step_ids(struct build *, struct err *);          /* ids.c: uid and gid, no groups */
 int step_private(struct build *, struct err *);      /* root.c: nothing propagates (case 26) */
 int step_root(struct build *, struct err *);         /* root.c: the new root and its skeleton */
-int step_assist_begin(struct build *, struct err *); /* assist.c: network and /etc meanwhile */
+int step_assist_begin(struct build *, struct err *); /* assist.c: the network meanwhile */
 int step_assist_end(struct build *, struct err *);
 int step_etc(struct build *, struct err *);   /* etc.c */
 int step_dev(struct build *, struct err *);   /* dev.c */

@@ -20,6 +20,7 @@ struct swept {
         struct strs boxes; /* removed */
         size_t kept_n;     /* dead, but with changes or asked for */
         size_t homes_n;
+        size_t masks_n;
         int groups_n, halves_n;
 };
 
@@ -74,6 +75,7 @@ static int print(const struct swept *w, bool is_json)
         json_i64(&j, "half_removed", w->halves_n);
         json_i64(&j, "control_groups", w->groups_n);
         json_u64(&j, "home_layers", w->homes_n);
+        json_u64(&j, "etc_masks", w->masks_n);
         json_u64(&j, "kept", w->kept_n);
         json_close(&j, '}');
         return out_json(&b);

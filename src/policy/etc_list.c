@@ -135,6 +135,8 @@ bool etc_list_matches(const char *pattern, const char *name)
 bool etc_list_allows(const char *path)
 {
         for (const struct etc_entry *e = etc_list; e->name; e++) {
+                if (e->name[0] != path[0])
+                        continue;
                 /* As many components of the path as the entry has. */
                 size_t depth = 1, n = 0;
                 for (const char *p = e->name; *p; p++)
@@ -149,5 +151,14 @@ bool etc_list_allows(const char *path)
                 if (etc_list_matches(e->name, head) && (path[n] == 0 || e->kind == ETC_DIR))
                         return true;
         }
+        return false;
+}
+
+bool etc_list_holds(const char *dir)
+{
+        size_t n = strlen(dir);
+        for (const struct etc_entry *e = etc_list; e->name; e++)
+                if (strncmp(e->name, dir, n) == 0 && e->name[n] == '/')
+                        return true;
         return false;
 }

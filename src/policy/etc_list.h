@@ -23,4 +23,7 @@ bool etc_list_matches(const char *pattern, const char *name);
  * directory entry? For tests and explain. */
 bool etc_list_allows(const char *path);
 
+/* etc_list_holds(dir): is something below this directory (below /etc, "ssl") on the list? */
+bool etc_list_holds(const char *dir);
+
 #endif

@@ -5,6 +5,8 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "policy/profile.h"
+#include "session/etcmask.h"
+#include "session/home.h"
 #include "session/layers.h"
 #include "session/plan.h"
 #include "session/supervisor.h"
@@ -33,16 +35,37 @@ static int fork_supervisor(const struct supervisor_args *a, struct err *err)
         return 0;
 }
 
-/* launch(opts, store, plan, id, dir_fd, lock_fd, client_fd, ready_fd, err): layers, seeds, fork. */
-static int launch(struct session_opts *opts, const struct store *store, struct session_plan *plan,
-                  const struct supervisor_args *a, struct err *err)
+/* hold(plan, store, a, err): what the box is built over must stay while it lives: the mask of /etc
+ * and the accepted layer of its home. The supervisor inherits the descriptors. */
+static int hold(struct session_plan *plan, const struct store *store, struct supervisor_args *a,
+                struct err *err)
 {
-        int is_new = layers_make(plan, a->dir_fd, err);
-        if (is_new < 0)
+        a->mask_fd = etcmask_take(store, &plan->box.etc_mask, err);
+        if (a->mask_fd < 0)
                 return -1;
-        if (is_new && session_plan_seed(plan, opts, store, a->dir_fd, err) < 0)
-                return err_add(err, "prepare the box's home");
-        return fork_supervisor(a, err);
+        for (size_t i = 0; i < plan->box.mounts_n; i++) {
+                const struct box_mount *m = &plan->box.mounts[i];
+                if (m->kind == BOX_MOUNT_HOME && m->source &&
+                    (a->home_fd = home_hold(m->source, err)) < 0)
+                        return -1;
+        }
+        return 0;
+}
+
+/* launch(opts, store, plan, a, err): layers, seeds, fork. */
+static int launch(struct session_opts *opts, const struct store *store, struct session_plan *plan,
+                  struct supervisor_args *a, struct err *err)
+{
+        a->mask_fd = a->home_fd = -1;
+        int is_new = layers_make(plan, a->dir_fd, err);
+        int r = is_new < 0 || hold(plan, store, a, err) < 0 ? -1 : 0;
+        if (r == 0 && is_new && session_plan_seed(plan, opts, store, a->dir_fd, err) < 0)
+                r = err_add(err, "prepare the box's home");
+        if (r == 0)
+                r = fork_supervisor(a, err);
+        close_fd(&a->mask_fd);
+        close_fd(&a->home_fd);
+        return r;
 }
 
 int session_run(struct session_opts *opts, const struct store *store, char **id, int *client_fd,

@@ -42,7 +42,7 @@ static void leave_caller(const struct supervisor_args *a)
                         dup2(null, i);
         }
 
-        int keep[] = {a->dir_fd, a->lock_fd, a->client_fd, a->ready_fd};
+        int keep[] = {a->dir_fd, a->lock_fd, a->mask_fd, a->home_fd, a->client_fd, a->ready_fd};
         if (!box_weak(WEAK_FDS) && fdio_close_except(keep, sizeof keep / sizeof *keep) < 0)
                 _exit(125);
         title_set("ostiary-box");
