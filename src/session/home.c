@@ -142,6 +142,9 @@ static int publish(int base_fd, const char *tmp, unsigned long n, struct err *er
 {
         char name[16];
         snprintf(name, sizeof name, "%lu", n);
+        /* Killed between the two renames, an accept leaves a version that never was current. */
+        if (beneath_remove_tree(base_fd, name, err) < 0)
+                return -1;
         if (renameat(base_fd, tmp, base_fd, name) < 0)
                 return err_sys(err, "name version %s", name);
         unlinkat(base_fd, "current.new", 0);
@@ -151,8 +154,9 @@ static int publish(int base_fd, const char *tmp, unsigned long n, struct err *er
         return 0;
 }
 
-/* Remove what nobody uses. The caller has the profile's lock. */
-static int sweep(int base_fd, size_t *removed_n, struct err *err)
+/* Remove what nobody uses, except the versions from ${oldest} to the current one. The caller has
+ * the profile's lock. */
+static int sweep(int base_fd, unsigned long oldest, size_t *removed_n, struct err *err)
 {
         unsigned long current = current_of(base_fd);
         _cleanup_close_ int copy = openat(base_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -161,9 +165,9 @@ static int sweep(int base_fd, size_t *removed_n, struct err *err)
                 return err_sys(err, "read the accepted homes");
         take_fd(&copy);
         for (struct dirent *e; (e = readdir(d));) {
-                bool is_version = is_number(e->d_name);
-                if ((!is_version && !str_starts(e->d_name, "tmp.")) ||
-                    (is_version && strtoul(e->d_name, NULL, 10) == current))
+                unsigned long n = is_number(e->d_name) ? strtoul(e->d_name, NULL, 10) : 0;
+                bool is_kept = n >= oldest && n <= current;
+                if (n ? is_kept : !str_starts(e->d_name, "tmp."))
                         continue;
                 _cleanup_close_ int fd =
                         openat(base_fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -211,8 +215,9 @@ int home_accept(const struct home_accept *a, struct strs *notes, struct err *err
                 beneath_remove_tree(base_fd, tmp, NULL);
                 return err_add(err, "keep what the agent wants to keep");
         }
-        /* Old versions that stay now are removed by the next accept, or by gc. */
-        (void)sweep(base_fd, NULL, NULL);
+        /* The version before stays: a box that is just starting may have read its name. What cannot
+         * be removed now is removed by the next accept, or by gc. */
+        (void)sweep(base_fd, old, NULL, NULL);
         return 0;
 }
 
@@ -228,7 +233,7 @@ int home_gc(const char *data_dir, size_t *removed_n, struct err *err)
                 _cleanup_free_ char *base = str_fmt("%s/%s", homes, e->d_name);
                 _cleanup_close_ int lock = -1;
                 _cleanup_close_ int base_fd = open_locked(base, false, &lock, NULL);
-                if (base_fd >= 0 && sweep(base_fd, removed_n, err) < 0)
+                if (base_fd >= 0 && sweep(base_fd, current_of(base_fd), removed_n, err) < 0)
                         return err_add(err, "clean %s", base);
         }
         return 0;

@@ -244,6 +244,30 @@ static void test_hostile(void)
         rm("up");
 }
 
+static void test_killed(void)
+{
+        /* An accept that was killed at its worst moments. */
+        struct err err = {0};
+        char *dir = home_current(at("data"), "agent");
+        unsigned long n = strtoul(strrchr(dir, '/') + 1, NULL, 10);
+        free(dir);
+        char rel[64];
+        snprintf(rel, sizeof rel, "data/homes/agent/%lu/half", n + 1);
+        put(rel, "x");
+        put("data/homes/agent/tmp.1/half", "x");
+        put("up/.a/sessions/after", "a");
+        CHECK("an accept that was killed leaves nothing in the way",
+              accept_upper("up", NULL, &err) == 0 && is_kept(".a/sessions/after", "a") &&
+                      is_kept("half", NULL) && access(at("data/homes/agent/tmp.1"), F_OK) != 0);
+        snprintf(rel, sizeof rel, "data/homes/agent/%lu/half", n + 2);
+        put(rel, "x");
+        size_t removed = 0;
+        snprintf(rel, sizeof rel, "data/homes/agent/%lu", n + 2);
+        CHECK("gc removes a version that never was current",
+              home_gc(at("data"), &removed, &err) == 0 && access(at(rel), F_OK) != 0);
+        rm("up");
+}
+
 static void test_together(void)
 {
         enum { BOXES = 8 };
@@ -294,6 +318,7 @@ int main(void)
         test_plain();
         test_overlay_signs();
         test_hostile();
+        test_killed();
         test_together();
         rm("");
         rm("");
