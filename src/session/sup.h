@@ -74,6 +74,7 @@ struct sup {
         struct box_meta meta;
         uint64_t disk_now;
         uint64_t memory_peak_seen;
+        uint64_t kills_told; /* processes killed for want of memory that clients have heard of */
 };
 
 /* supervisor.c */
@@ -118,6 +119,9 @@ bool client_is_busy(const struct exec *);
 /* watch_timer(ms): a timer that fires once; a descriptor or -1. */
 int watch_timer(uint64_t ms);
 int watch_start(struct sup *, struct err *);
+/* watch_tell_kills(s): a box may outlive a process of it that the kernel killed; say so to clients,
+ * once per kill. */
+void watch_tell_kills(struct sup *);
 /* watch_reason(s, &words): was it a limit that killed the main command? MSG_END_SIGNAL if not. */
 enum msg_end watch_reason(struct sup *, char words[256]);
 void watch_info(struct sup *, struct msg_info *);

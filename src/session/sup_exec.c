@@ -124,6 +124,8 @@ static void finish(struct exec *e)
                 enum msg_end how = (enum msg_end)end.how;
                 if (how == MSG_END_SIGNAL)
                         how = watch_reason(s, words);
+                else
+                        watch_tell_kills(s);
                 s->end.cpu_us = end.cpu_us;
                 s->end.peak_kib = end.peak_kib;
                 sup_end(s, how, end.value, words);

@@ -103,6 +103,26 @@ static uint64_t tree_size(int dir_fd, int depth, unsigned *budget)
         return sum;
 }
 
+void watch_tell_kills(struct sup *s)
+{
+        struct box_usage u;
+        char words[160], a[16];
+        if (s->box.cgroup.kind == BOX_CGROUP_NONE)
+                return;
+        box_cgroup_read(&s->box.cgroup, &u);
+        if (u.oom_kills <= s->kills_told)
+                return;
+        s->kills_told = u.oom_kills;
+        snprintf(words, sizeof words,
+                 "the memory limit of %s was reached and the kernel killed a process in the box",
+                 str_size_words(s->plan->box.limits.memory, a));
+        _cleanup_buf_ struct buf b = {0};
+        buf_put_lstr(&b, words);
+        for (struct client *c = s->clients; c; c = c->next)
+                if (c->exec)
+                        client_send(c, MSG_NOTICE, b.data, b.len);
+}
+
 static void check_memory(struct sup *s)
 {
         uint64_t limit = s->plan->box.limits.memory;
@@ -161,6 +181,7 @@ static void on_watch(void *ctx, uint32_t events)
         (void)events;
         if (read(s->watch_fd, &ticks, sizeof ticks) < 0)
                 return;
+        watch_tell_kills(s);
         check_memory(s);
         check_disk(s);
         /* A look that took long is taken less often: at most a fiftieth of the time goes here. */
