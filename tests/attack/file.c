@@ -8,11 +8,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -79,6 +81,53 @@ static void case_setuid(struct outcome *o)
                 out_na(o, "no set-user-id program in reach");
         else
                 out_blocked_why(o, "SAME-ID", "%d set-user-id programs gave nothing", tried);
+}
+
+/* In a live workspace the file is the host's, and belongs to whoever started the box. Every call
+ * that takes a mode is tried. */
+static void case_setuid_file(struct outcome *o)
+{
+        const char *name = "attack-setuid";
+        struct open_how how = {.flags = O_CREAT | O_WRONLY, .mode = 04755};
+        struct stat st;
+        int err = EPERM;
+
+        for (int way = 0; way < 8; way++) {
+                unlink(name);
+                int fd = way < 4 ? open(name, O_CREAT | O_WRONLY | O_CLOEXEC, 0755) : -1, r = -1;
+                switch (way) {
+                case 0:
+                        r = (int)syscall(SYS_chmod, name, 04755);
+                        break;
+                case 1:
+                        r = fchmod(fd, 04755);
+                        break;
+                case 2:
+                        r = (int)syscall(SYS_fchmodat, AT_FDCWD, name, 04755);
+                        break;
+                case 3:
+                        r = (int)syscall(452 /* fchmodat2 */, AT_FDCWD, name, 04755, 0);
+                        break;
+                case 4:
+                        r = (int)syscall(SYS_open, name, O_CREAT | O_WRONLY, 04755);
+                        break;
+                case 5:
+                        r = (int)syscall(SYS_openat, AT_FDCWD, name, O_CREAT | O_WRONLY, 04755);
+                        break;
+                case 6:
+                        r = (int)syscall(SYS_openat2, AT_FDCWD, name, &how, sizeof how);
+                        break;
+                case 7:
+                        r = mknod(name, S_IFREG | 04755, 0);
+                        break;
+                }
+                if (r < 0)
+                        err = errno;
+                if (stat(name, &st) == 0 && (st.st_mode & S_ISUID))
+                        out_escaped(o, "a set-user-id file was made (way %d)", way);
+        }
+        unlink(name);
+        out_blocked(o, err, "no set-user-id file can be made");
 }
 
 /* fd_leads_out(fd, ...): what can be had from one inherited descriptor? */
@@ -192,6 +241,8 @@ static void case_root_file(struct outcome *o)
 const struct attack_case file_cases[] = {
         {"8", "set-user-id and file-capability programs", EXEC, REAL, 0, case_setuid, "kernel",
          "kernel"},
+        {"8w", "a set-user-id file made for the host", EXEC, REAL, 0, case_setuid_file, "seccomp",
+         "seccomp"},
         {"29", "an inherited descriptor", READ, REAL, 0, case_leaked_fd, "fds", "fds"},
         {"29c", "the working directory outside", READ, REAL, 0, case_cwd, "cwd", "cwd"},
         {"F1", "the host's /etc", READ, REAL, 0, case_etc, "etc-filter", "etc-filter"},
