@@ -254,8 +254,8 @@ static int try_terminal(void *with)
         if (master < 0 || grantpt(master) < 0 || unlockpt(master) < 0)
                 return 99;
         int tty = open(ptsname(master), O_RDWR); /* session leader: becomes our terminal */
-        char byte = 'x';
-        return tty < 0 ? 98 : result(syscall(SYS_ioctl, tty, request, &byte));
+        char bytes[16] = "x"; /* room for what an ordinary request answers */
+        return tty < 0 ? 98 : result(syscall(SYS_ioctl, tty, request, bytes));
 }
 
 static void terminals(void)
