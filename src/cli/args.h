@@ -30,43 +30,27 @@ enum arg_kind {
 };
 
 struct arg {
-        char letter;      /* 0 when there is no short form */
         const char *name; /* NULL ends the table */
-        enum arg_kind kind;
         void *to;
-        int value;        /* ARG_KIND_INT */
         const char *meta; /* what the value is called in help */
         const char *help; /* NULL: the flag works and is not listed */
+        enum arg_kind kind;
+        int value;   /* ARG_KIND_INT */
+        char letter; /* 0 when there is no short form */
 };
 
-#define ARG_BOOL(l, n, t, h)                                                                       \
+#define ARG_(l, n, k, t, v, m, h)                                                                  \
         {                                                                                          \
-                .letter = l, .name = n, .kind = ARG_KIND_BOOL, .to = t, .help = h                  \
+                .name = (n), .to = (t), .meta = (m), .help = (h), .kind = (k), .value = (v),       \
+                .letter = (l)                                                                      \
         }
-#define ARG_INT(l, n, t, v, h)                                                                     \
-        {                                                                                          \
-                .letter = l, .name = n, .kind = ARG_KIND_INT, .to = t, .value = v, .help = h       \
-        }
-#define ARG_STR(l, n, t, m, h)                                                                     \
-        {                                                                                          \
-                .letter = l, .name = n, .kind = ARG_KIND_STR, .to = t, .meta = m, .help = h        \
-        }
-#define ARG_LIST(l, n, t, m, h)                                                                    \
-        {                                                                                          \
-                .letter = l, .name = n, .kind = ARG_KIND_LIST, .to = t, .meta = m, .help = h       \
-        }
-#define ARG_U64(l, n, t, m, h)                                                                     \
-        {                                                                                          \
-                .letter = l, .name = n, .kind = ARG_KIND_U64, .to = t, .meta = m, .help = h        \
-        }
-#define ARG_DURATION(l, n, t, m, h)                                                                \
-        {                                                                                          \
-                .letter = l, .name = n, .kind = ARG_KIND_DURATION, .to = t, .meta = m, .help = h   \
-        }
-#define ARG_END                                                                                    \
-        {                                                                                          \
-                .name = NULL                                                                       \
-        }
+#define ARG_BOOL(l, n, t, h)        ARG_(l, n, ARG_KIND_BOOL, t, 0, NULL, h)
+#define ARG_INT(l, n, t, v, h)      ARG_(l, n, ARG_KIND_INT, t, v, NULL, h)
+#define ARG_STR(l, n, t, m, h)      ARG_(l, n, ARG_KIND_STR, t, 0, m, h)
+#define ARG_LIST(l, n, t, m, h)     ARG_(l, n, ARG_KIND_LIST, t, 0, m, h)
+#define ARG_U64(l, n, t, m, h)      ARG_(l, n, ARG_KIND_U64, t, 0, m, h)
+#define ARG_DURATION(l, n, t, m, h) ARG_(l, n, ARG_KIND_DURATION, t, 0, m, h)
+#define ARG_END                     ARG_(0, NULL, ARG_KIND_BOOL, NULL, 0, NULL, NULL)
 
 struct args {
         const struct cmd *cmd;

@@ -136,23 +136,20 @@ bool detach_feed(struct detach *d, const uint8_t *p, size_t n, struct buf *out)
                 at += len;
                 if (key == KEY_PASTE_ON || key == KEY_PASTE_OFF)
                         d->is_paste = key == KEY_PASTE_ON;
-                if (d->is_paste) {
+                bool is_plain = d->is_paste || (!d->is_armed && key != KEY_PREFIX);
+                if (is_plain) {
                         buf_put(out, bytes, len);
-                } else if (d->is_armed) {
-                        if (key == KEY_LEAVE)
-                                return true;
-                        if (key == KEY_SILENT)
-                                continue;
+                } else if (!d->is_armed) {
+                        d->is_armed = true;
+                        memcpy(d->prefix, bytes, len);
+                        d->prefix_n = len;
+                } else if (key == KEY_LEAVE) {
+                        return true;
+                } else if (key != KEY_SILENT) {
                         d->is_armed = false;
                         buf_put(out, d->prefix, d->prefix_n);
                         if (key != KEY_PREFIX)
                                 buf_put(out, bytes, len);
-                } else if (key == KEY_PREFIX) {
-                        d->is_armed = true;
-                        memcpy(d->prefix, bytes, len);
-                        d->prefix_n = len;
-                } else {
-                        buf_put(out, bytes, len);
                 }
         }
         return false;

@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <stdint.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -17,11 +17,13 @@
 void doctor_kernel(struct doctor_answer *a)
 {
         struct utsname u;
-        int major = 0, minor = 0;
-        if (uname(&u) < 0 || sscanf(u.release, "%d.%d", &major, &minor) != 2) {
+        if (uname(&u) < 0) {
                 doctor_say(a, OUT_WARN, "its version cannot be read");
                 return;
         }
+        char *dot = u.release;
+        long major = strtol(dot, &dot, 10);
+        long minor = *dot == '.' ? strtol(dot + 1, NULL, 10) : 0;
         if (strcmp(u.machine, "x86_64") != 0)
                 doctor_say(a, OUT_WARN, "Linux %s on %s; only x86_64 is tested", u.release,
                            u.machine);

@@ -116,7 +116,7 @@ static void esc(struct filter *f, uint8_t c, struct buf *out)
                 control(f, c, out);
         } else if (f->held_n == 0 && c == '[') {
                 go(f, FILTER_CSI);
-        } else if (f->held_n == 0 && memchr("]P_^Xk", c, 6)) {
+        } else if (f->held_n == 0 && strchr("]P_^Xk", c)) {
                 go(f, FILTER_STRING);
                 f->string_kind = (char)c;
         } else if (c < 0x30) {

@@ -21,41 +21,42 @@ enum what {
 };
 
 static const struct rule {
-        char prefix, between;
         const char *finals;
         enum what what;
+        char prefix, between;
 } rules[] = {
-        {0, 0, "m", DRAW},
-        {0, 0, "@ABCDEFGHIJKLMPSTXZ`abdefgsu", MOVE},
-        {0, 0, "r", REGION},
-        {0, 0, "h", MODE_ON},
-        {0, 0, "l", MODE_OFF},
-        {0, 0, "n", STATUS},
-        {0, 0, "c", ASK}, /* DA1 */
-        {0, 0, "t", WINDOW},
-        {'?', 0, "h", MODE_ON},
-        {'?', 0, "l", MODE_OFF},
-        {'?', 0, "JKsrm", MOVE}, /* selective erase, save and restore modes, key options */
-        {'?', 0, "n", STATUS},
-        {'?', 0, "u", ASK}, /* which kitty keyboard flags are on */
-        {'?', 0, "S", ASK}, /* sixel colours and size */
-        {'?', '$', "p", ASK},
-        {0, '$', "p", ASK}, /* is this mode on? */
-        {'>', 0, "c", ASK}, /* DA2 */
-        {'>', 0, "q", ASK}, /* name and version */
-        {'>', 0, "mnf", KEYBOARD},
-        {'>', 0, "u", KEYBOARD},
-        {'<', 0, "u", KEYBOARD},
-        {'=', 0, "u", KEYBOARD},
-        {0, ' ', "q", STYLE},
-        {0, ' ', "@A", MOVE},     /* scroll left and right */
-        {0, '\'', "}~", MOVE},    /* insert and delete columns */
-        {0, '"', "q", DRAW},      /* protected characters */
-        {0, '!', "p", MOVE},      /* soft reset */
-        {0, '$', "rtvxz{", MOVE}, /* rectangles: fill, copy, erase. Not their checksum: it reads the
+        {"m", DRAW, 0, 0},
+        {"@ABCDEFGHIJKLMPSTXZ`abdefgsu", MOVE, 0, 0},
+        {"r", REGION, 0, 0},
+        {"h", MODE_ON, 0, 0},
+        {"l", MODE_OFF, 0, 0},
+        {"n", STATUS, 0, 0},
+        {"c", ASK, 0, 0}, /* DA1 */
+        {"t", WINDOW, 0, 0},
+        {"h", MODE_ON, '?', 0},
+        {"l", MODE_OFF, '?', 0},
+        {"JKm", MOVE, '?', 0}, /* selective erase, key options; not s and r, which bring back
+                                  modes that nobody wrote down */
+        {"n", STATUS, '?', 0},
+        {"u", ASK, '?', 0}, /* which kitty keyboard flags are on */
+        {"S", ASK, '?', 0}, /* sixel colours and size */
+        {"p", ASK, '?', '$'},
+        {"p", ASK, 0, '$'}, /* is this mode on? */
+        {"c", ASK, '>', 0}, /* DA2 */
+        {"q", ASK, '>', 0}, /* name and version */
+        {"mnf", KEYBOARD, '>', 0},
+        {"u", KEYBOARD, '>', 0},
+        {"u", KEYBOARD, '<', 0},
+        {"u", KEYBOARD, '=', 0},
+        {"q", STYLE, 0, ' '},
+        {"@A", MOVE, 0, ' '},     /* scroll left and right */
+        {"}~", MOVE, 0, '\''},    /* insert and delete columns */
+        {"q", DRAW, 0, '"'},      /* protected characters */
+        {"p", MOVE, 0, '!'},      /* soft reset */
+        {"rtvxz{", MOVE, 0, '$'}, /* rectangles: fill, copy, erase. Not their checksum: it reads the
                                      screen */
-        {0, '*', "x", MOVE},
-        {0, '#', "{}pqPQ", DRAW}, /* push and pop of attributes and colours */
+        {"x", MOVE, 0, '*'},
+        {"{}pqPQ", DRAW, 0, '#'}, /* push and pop of attributes and colours */
 };
 
 /* number(f, &at): the decimal at ${at}, 0 when there is none; stops behind its digits. */

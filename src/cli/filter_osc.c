@@ -50,7 +50,8 @@ int filter_policy_parse(const char *s, struct filter_policy *p)
         for (s += n; *s == ','; s += n) {
                 n = strcspn(++s, ",");
                 size_t i = 0, count = sizeof names / sizeof *names;
-                while (i < count && (strlen(names[i].name) != n || strncmp(names[i].name, s, n)))
+                while (i < count &&
+                       (strlen(names[i].name) != n || strncmp(names[i].name, s, n) != 0))
                         i++;
                 if (i == count)
                         return -1;

@@ -313,8 +313,8 @@ int stream_run(struct stream *s, int sock)
 {
         _cleanup_close_ int owned = sock;
         static struct loop l;
-        l = (struct loop){.s = s, .sock = sock};
-        fcntl(sock, F_SETFL, fcntl(sock, F_GETFL) | O_NONBLOCK);
+        l = (struct loop){.s = s, .sock = owned};
+        fcntl(owned, F_SETFL, fcntl(owned, F_GETFL) | O_NONBLOCK);
         _cleanup_close_ int sig_fd = catch_signals();
         if (sig_fd < 0) {
                 out_say("cannot watch for signals: %s", strerror(errno));
