@@ -9,9 +9,11 @@
 struct toolchain_finder {
         const struct toolchain_query *q;
         struct toolchain_set *set;
-        char *home;      /* as given, without a slash at the end; NULL when unusable */
-        char *home_real; /* resolved; equal to home most of the time */
-        int depth;       /* scripts whose interpreter is a script ... */
+        char *home;           /* as given, without a slash at the end; NULL when unusable */
+        char *home_real;      /* resolved; equal to home most of the time */
+        int depth;            /* scripts whose interpreter is a script ... */
+        bool is_by_workspace; /* what is looked at was named by a file of the workspace, which came
+                                 with a clone: only known toolchains are shown for it */
 };
 
 /* toolchain_set.c */
@@ -38,10 +40,12 @@ bool toolchain_show(struct toolchain_finder *, const char *path, const char *why
  * ${path} is shown afterwards; ${row} (may be NULL) is the row that fitted. */
 bool toolchain_by_row(struct toolchain_finder *, const char *path);
 
-/* toolchain_resolve.c */
+/* toolchain_follow.c */
 /* toolchain_follow(f, path): resolve ${path}, noting every link on the way that the box will not
  * have by itself. The caller frees; NULL when something is missing. */
 char *toolchain_follow(struct toolchain_finder *, const char *path);
+
+/* toolchain_resolve.c */
 /* toolchain_program(f, path): ${path} is to be executed in the box: show all it needs. True when
  * the kernel would find it there. */
 bool toolchain_program(struct toolchain_finder *, const char *path);

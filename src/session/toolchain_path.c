@@ -123,6 +123,8 @@ static void one_entry(struct toolchain_finder *f, const char *entry)
         /* Known by the name it has on PATH: that name shall lead there inside as well. */
         if (toolchain_by_row(f, entry) && strcmp(entry, real) != 0)
                 free(toolchain_follow(f, entry));
+        if (f->q->workspace && str_is_beneath(real, f->q->workspace))
+                (void)by_neighbours(f, real); /* an active environment brings its python */
         if (toolchain_is_shown(f, real) || toolchain_by_row(f, real) || by_neighbours(f, real)) {
                 keep(f, real);
                 return;
@@ -143,6 +145,15 @@ int toolchain_path(const struct toolchain_query *q, struct toolchain_set *set, s
                         entry[len - 1] = 0;
                 one_entry(&f, entry);
                 p += n + (p[n] == ':');
+        }
+        /* An environment in the project works without being active; the python it was made from is
+         * elsewhere. */
+        static const char *const venvs[] = {".venv", "venv", "env"};
+        for (size_t i = 0; q->workspace && i < 3; i++) {
+                _cleanup_free_ char *venv = str_fmt("%s/%s", q->workspace, venvs[i]);
+                _cleanup_free_ char *python = str_fmt("%s/bin/python", venv);
+                if (is_there(venv, "pyvenv.cfg"))
+                        toolchain_program(&f, python);
         }
         static const char *const always[] = {"/usr/local/bin", "/usr/bin", "/bin"};
         for (size_t i = 0; i < 3; i++)

@@ -10,98 +10,17 @@
 #include "policy/profile_builtin.h"
 #include "session/toolchain_int.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LINKS_MAX = 40, DEPTH_MAX = 6, UP_MAX = 12, COMPANIONS_MAX = 16 };
+enum { DEPTH_MAX = 6, UP_MAX = 12, COMPANIONS_MAX = 16 };
 
-/* The first symlink on the way to ${path}: its place in ${at} (PATH_MAX), its content in ${to}.
- * False when there is none, or when something is missing (errno ENOENT). */
-static bool first_link(const char *path, char *at, char *to)
+static bool in_workspace(const struct toolchain_finder *f, const char *path)
 {
-        size_t n = 0;
-        for (const char *p = path; *p;) {
-                size_t part = strspn(p, "/");
-                part += strcspn(p + part, "/");
-                if (n + part >= PATH_MAX)
-                        return false;
-                memcpy(at + n, p, part);
-                n += part;
-                at[n] = 0;
-                p += part;
-                ssize_t len = readlink(at, to, PATH_MAX - 1);
-                if (len > 0) {
-                        to[len] = 0;
-                        return true;
-                }
-                if (errno != EINVAL)
-                        return false;
-        }
-        errno = 0;
-        return false;
-}
-
-/* Remove //, /./ and /../ from an absolute path whose directories are real. */
-static void straighten(char *path)
-{
-        char *out = path;
-        for (const char *p = path; *p;) {
-                p += strspn(p, "/");
-                size_t n = strcspn(p, "/");
-                if (n == 2 && p[0] == '.' && p[1] == '.') {
-                        while (out > path && *--out != '/')
-                                ;
-                } else if (n > 0 && !(n == 1 && p[0] == '.')) {
-                        *out++ = '/';
-                        memmove(out, p, n);
-                        out += n;
-                }
-                p += n;
-        }
-        if (out == path)
-                *out++ = '/';
-        *out = 0;
-}
-
-/* Follow every symlink of ${path}, letting the table look at each name on the way (a toolchain may
- * be known by the link that leads to it) and noting links that the box will not have. */
-char *toolchain_follow(struct toolchain_finder *f, const char *path)
-{
-        char now[PATH_MAX], at[PATH_MAX], to[PATH_MAX], next[2 * PATH_MAX];
-        if ((size_t)snprintf(now, sizeof now, "%s", path) >= sizeof now)
-                return NULL;
-        for (int i = 0; i < LINKS_MAX; i++) {
-                if (!toolchain_is_shown(f, now))
-                        toolchain_by_row(f, now);
-                if (!first_link(now, at, to)) {
-                        straighten(now);
-                        return errno ? NULL : str_dup(now);
-                }
-                /* A link inside a toolchain comes with it; tidy drops it from the list. Those of
-                 * /etc/alternatives are in the box's own /etc. */
-                bool is_there = toolchain_is_visible(at) || str_is_beneath(at, "/etc") ||
-                                (f->q->workspace && str_is_beneath(at, f->q->workspace));
-                const char *rest = now + strlen(at);
-                if (to[0] == '/')
-                        snprintf(next, sizeof next, "%s%s", to, rest);
-                else
-                        snprintf(next, sizeof next, "%.*s/%s%s", (int)(strrchr(at, '/') - at), at,
-                                 to, rest);
-                straighten(at);
-                if (!is_there)
-                        toolchain_add(f->set, TOOLCHAIN_LINK, at, to, "a link to the command");
-                if (strlen(next) >= sizeof now)
-                        return NULL;
-                memcpy(now, next, strlen(next) + 1);
-                /* ".." of the link is relative to a directory that was resolved before it. */
-                if (!strstr(rest, ".."))
-                        straighten(now);
-        }
-        return NULL;
+        return f->q->workspace && str_is_beneath(path, f->q->workspace);
 }
 
 static bool is_dir(const char *dir, const char *name)
@@ -181,8 +100,11 @@ static void companions(struct toolchain_finder *f, const char *path)
 /* pyvenv.cfg names where the interpreter came from; a venv made with --copies has no link to it. */
 bool toolchain_venv(struct toolchain_finder *f, const char *venv)
 {
-        if (!toolchain_show(f, venv, "virtual environment"))
+        if (f->is_by_workspace ? !toolchain_is_shown(f, venv)
+                               : !toolchain_show(f, venv, "virtual environment"))
                 return false;
+        bool was_by_workspace = f->is_by_workspace;
+        f->is_by_workspace |= in_workspace(f, venv);
         _cleanup_free_ char *path = str_fmt("%s/pyvenv.cfg", venv);
         _cleanup_fclose_ FILE *file = fopen(path, "re");
         char line[PATH_MAX + 64];
@@ -199,6 +121,7 @@ bool toolchain_venv(struct toolchain_finder *f, const char *venv)
                 toolchain_program(f, python);
                 break;
         }
+        f->is_by_workspace = was_by_workspace;
         return true;
 }
 
@@ -231,32 +154,45 @@ static void venv_of(struct toolchain_finder *f, const char *path)
         char real[PATH_MAX];
         if (!up(dir) || !str_ends(dir, "/bin") || !up(dir) || !is_file(dir, "pyvenv.cfg"))
                 return;
-        if (realpath(dir, real) && !toolchain_is_shown(f, real))
+        if (realpath(dir, real) && (in_workspace(f, real) || !toolchain_is_shown(f, real)))
                 toolchain_venv(f, real);
 }
 
-bool toolchain_program(struct toolchain_finder *f, const char *path)
+/* Everything that ${path} needs, one level down. */
+static bool program_at(struct toolchain_finder *f, const char *path)
 {
-        if (f->depth >= DEPTH_MAX)
-                return false;
-        f->depth++;
+        f->is_by_workspace |= in_workspace(f, path);
         venv_of(f, path);
-        f->depth--;
         _cleanup_free_ char *real = toolchain_follow(f, path);
         struct stat st;
         if (!real || stat(real, &st) < 0 || !S_ISREG(st.st_mode))
                 return false;
-        f->depth++;
-        bool is_shown =
-                toolchain_is_shown(f, real) || toolchain_by_row(f, real) || by_package(f, real);
-        if (!is_shown) {
+        f->is_by_workspace |= in_workspace(f, real);
+        bool is_shown = toolchain_is_shown(f, real) || toolchain_by_row(f, real);
+        /* A link or first line in a clone must not be able to name any file of the user's. */
+        if (!is_shown && f->is_by_workspace)
+                return false;
+        if (!is_shown)
+                is_shown = by_package(f, real);
+        if (!is_shown && access(real, X_OK) == 0) {
                 is_shown = toolchain_show(f, real, "command: a program by itself");
                 if (is_shown)
                         companions(f, real);
         }
         if (is_shown)
                 script_needs(f, real);
+        return is_shown;
+}
+
+bool toolchain_program(struct toolchain_finder *f, const char *path)
+{
+        if (f->depth >= DEPTH_MAX)
+                return false;
+        bool was_by_workspace = f->is_by_workspace;
+        f->depth++;
+        bool is_shown = program_at(f, path);
         f->depth--;
+        f->is_by_workspace = was_by_workspace;
         return is_shown;
 }
 
@@ -371,7 +307,9 @@ int toolchain_resolve(const struct toolchain_query *q, const char *word, struct 
         else if (!toolchain_program(&f, exe)) {
                 const char *why = toolchain_refused(&f, exe);
                 err_set(err, E_REFUSED, "%.256s cannot be shown in the box", shown);
-                result = why ? err_hint(err, "%s", why) : -1;
+                result = err_hint(
+                        err, "%s",
+                        why ? why : "it leads out of the workspace; show its place with --bind");
         }
         free(set->exe);
         set->exe = exe;

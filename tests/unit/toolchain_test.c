@@ -312,6 +312,51 @@ static void test_elsewhere(void)
         toolchain_free(&s);
 }
 
+static void test_workspace(void)
+{
+        char work[600], text[700];
+        snprintf(work, sizeof work, "%s", at("work"));
+        struct toolchain_query q = {.path_env = "/usr/bin:/bin", .home = home, .workspace = work};
+        struct toolchain_set s = {0};
+        struct err err = {0};
+
+        snprintf(text, sizeof text, "home = %s\n", at(".pyenv/versions/3.11/bin"));
+        put("work/.venv/pyvenv.cfg", text);
+        lnk("work/.venv/bin/python", at(".local/share/uv/python/cpython-3.12.1/bin/python3.12"));
+        toolchain_path(&q, &s, &err);
+        if (!CHECK("a venv in the project brings its python from known toolchains",
+                   is_tree(&s, ".local/share/uv/python/cpython-3.12.1") && is_tree(&s, ".pyenv") &&
+                           s.items_n == 2))
+                show(&s);
+        toolchain_free(&s);
+        unlink(at("work/.venv/pyvenv.cfg"));
+
+        /* The same ways used by somebody who wants to see files of the user. */
+        put("private/package.json", "{}");
+        put("private/letter", "ELF");
+        snprintf(text, sizeof text, "#!%s\nexec %s\n", at("private/letter"),
+                 at("Downloads/single"));
+        put("work/run", text);
+        snprintf(text, sizeof text, "#!/bin/sh\nexec %s\n", at("private/letter"));
+        put("work/run2", text);
+        lnk("work/run3", at("private/letter"));
+        snprintf(text, sizeof text, "home = %s\n", at("apps/thing-1.2/bin"));
+        put("work/venv/pyvenv.cfg", text);
+        put("apps/thing-1.2/bin/python3", "ELF");
+        lnk("work/venv/bin/python", at("private/letter"));
+        toolchain_path(&q, &s, &err);
+        (void)toolchain_resolve(&q, "./run", &s, &err);
+        (void)toolchain_resolve(&q, "./run2", &s, &err);
+        int r = toolchain_resolve(&q, "./run3", &s, &err);
+        size_t shown = 0;
+        for (size_t i = 0; i < s.items_n; i++)
+                shown += s.items[i].kind != TOOLCHAIN_LINK;
+        if (!CHECK("files of a clone cannot name what is shown of the home",
+                   shown == 0 && r < 0 && err.code == E_REFUSED))
+                show(&s);
+        toolchain_free(&s);
+}
+
 static void test_refusals(void)
 {
         struct toolchain_set s;
@@ -427,6 +472,7 @@ int main(void)
         test_layouts();
         test_prefix();
         test_elsewhere();
+        test_workspace();
         test_refusals();
         test_scripts();
         test_speed();
