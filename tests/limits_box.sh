@@ -1,0 +1,121 @@
+#!/bin/bash
+# suite: users=root,user timeout=200
+# limits_box.sh - memory, processes, files, time, inotify, namespaces and processor time of a box: held by
+# whatever this machine offers, each end said in words and with its exit code, while the host stays well.
+set -u
+. "$(dirname "$0")/lib_life.sh"
+cc -O1 -static -D_GNU_SOURCE -o "$work/ws/hog" "$here/life/hog.c" || exit 1
+cc -O1 -static -D_GNU_SOURCE -o "$work/hog" "$here/life/hog.c" || exit 1
+
+# What holds memory and processes here: a control group, or rlimits and the watchdog.
+"$ostiary" create -q --name "$tag-look" --limit memory=100M --limit pids=100 >/dev/null
+has_group=''
+[ -n "$(box_groups)" ] && has_group=1
+"$ostiary" rm -f "$tag-look" >/dev/null
+echo "# limits are held by ${has_group:+a control group}${has_group:-rlimits and the watchdog}" | sed 's/group1/group/'
+box() { say "$ostiary" run -q --rm --name "$tag-box" "$@"; }
+
+# --- memory ------------------------------------------------------------------------------------------
+box --limit memory=100M -- ./hog memory 50
+same 'memory below the limit' "$code $out$err" '0 got 50'
+if [ -n "$has_group" ]; then
+	box --limit memory=100M -- ./hog shared 300
+	same 'memory: a command that is killed for it ends the box with 120' "$code" 120
+	same 'in words' "$err" 'ostiary: the memory limit of 100.0 MiB was reached and the kernel killed a process'
+	say "$ostiary" run --rm --name "$tag-box" --limit memory=100M -- sh -c './hog shared 300; exit 3'
+	same 'memory: a box that lives on has the status of its command' "$code" 3
+	holds 'and says what was killed' "$err" 'ostiary: the memory limit of 100.0 MiB was reached'
+	# Memory that no process has mapped counts too.
+	box --limit memory=60M -- sh -c 'head -c 30000000 /dev/zero >/dev/shm/a; ./hog memory 40'
+	same 'memory: files in /dev/shm count' "$code" 137
+else
+	box --limit memory=100M -- ./hog memory 300
+	holds 'memory: one process is refused more' "$out" 'refused at '
+	[[ $out =~ refused\ at\ ([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -le 100 ]
+	check 'within its limit' $? "$out"
+	box --limit memory=100M -- sh -c './hog memory 60 20 & ./hog memory 60 20 & wait'
+	same 'memory: several processes together end the box with 120' "$code" 120
+	holds 'in words' "$err" 'more than the memory limit of 100.0 MiB'
+	[ "$ms" -lt $((10000 * slow)) ]
+	check 'within seconds' $? "$ms ms"
+fi
+box --limit memory=100M -- sh -c 'head -c 300000000 /dev/zero >/tmp/x'
+[ "$code" != 0 ]
+check 'memory: /tmp is bounded by it' $? "status $code"
+box --limit memory=100M -- sh -c 'head -c 300000000 /dev/zero >/dev/shm/x'
+[ "$code" != 0 ]
+check 'memory: /dev/shm too' $? "status $code"
+
+# --- processes: a fork bomb of at most 300 --------------------------------------------------------------
+"$ostiary" run -q --rm --name "$tag-bomb" --limit pids=60 -- sh -c './hog forks 300; ./hog forks 20; sleep 1' </dev/null >"$work/bomb" 2>&1 &
+bomb=$!
+before=$EPOCHREALTIME
+host=$("$work/hog" forks 50)
+say "$ostiary" run -q --rm --name "$tag-other" -- ./hog forks 50
+after=$EPOCHREALTIME
+same 'pids: meanwhile the host can fork' "$host" 'got 50'
+same 'pids: and so can another box' "$out" 'got 50'
+[ $(((${after/./} - ${before/./}) / 1000)) -lt $((5000 * slow)) ]
+check 'pids: without delay' $? "$(((${after/./} - ${before/./}) / 1000)) ms"
+wait $bomb
+said=$(cat "$work/bomb")
+[[ $said =~ refused\ at\ ([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -le 60 ] && [ "${BASH_REMATCH[1]}" -ge 40 ]
+check 'pids: the box is refused more than its limit' $? "$said"
+holds 'pids: and works on below it' "$said" 'got 20'
+
+# --- files, inotify, namespaces ------------------------------------------------------------------------
+box --limit files=50 -- ./hog files 1000
+[[ $out =~ refused\ at\ ([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -lt 50 ]
+check 'files: no more descriptors than the limit' $? "$out"
+box --limit files=50 -- sh -c 'ulimit -Hn; ulimit -n 60'
+holds 'files: nor can it be raised' "$out $code" '50 2'
+box --limit inotify=20 -- ./hog watches 100
+same 'inotify: no more watches than the limit' "$out" 'refused at 20: No space left on device'
+same 'inotify: the host has its own' "$("$work/hog" watches 100; rm -rf /tmp/watched-*)" 'got 100'
+box -- sh -c 'cat /proc/sys/user/max_user_namespaces /proc/sys/user/max_net_namespaces /proc/sys/user/max_mnt_namespaces'
+same 'namespaces: none may be made' "$out" $'0\n0\n0'
+box -- sh -c 'unshare -U true'
+[ "$code" != 0 ]
+check 'namespaces: nor are they' $? "$out$err"
+
+# --- time -----------------------------------------------------------------------------------------------
+box --limit time=1s -- sleep 100
+same 'time: exit code 124' "$code" 124
+same 'time: in words' "$err" 'ostiary: the time limit of 1 s is over'
+[ "$ms" -ge 900 ] && [ "$ms" -lt $((5000 * slow)) ]
+check 'time: about when it was asked for' $? "$ms ms"
+box --limit time=1s -- sh -c 'trap "" TERM HUP INT; setsid sleep 100 & while :; do sleep 0.1; done'
+same 'time: a box that ignores signals ends too' "$code" 124
+wait_for 5 no_orphans
+check 'time: with everything in it' $? "$(orphans)"
+say "$ostiary" create -q --name "$tag-waits" --limit time=1s
+wait_for 5 no_orphans
+same 'time: also a box that waits' "$("$ostiary" ps -a --json | python3 -c 'import json, sys; print([(b["state"], b["exit_code"], b["why"]) for b in json.load(sys.stdin)])')" \
+	"[('exited', 124, 'the time limit of 1 s is over')]"
+"$ostiary" rm "$tag-waits" >/dev/null
+
+# --- processor time ------------------------------------------------------------------------------------------
+if [ -n "$has_group" ]; then
+	box --limit cpu=0.25 -- ./hog cpu 2
+	[ "$out" -le 800 ]
+	check 'cpu: a quarter of a core' $? "$out ms in 2 s"
+else
+	skip 'cpu: a quarter of a core' 'no control group can be had here; explain says so'
+	say "$ostiary" explain --limit cpu=0.25 -- true
+	holds 'cpu: explain says that nothing holds it' "$out" cpu
+fi
+
+# --- limits that make no sense -----------------------------------------------------------------------------
+for limit in memory=lots memory=-1 pids=x time=soon cpu=0 nonsense=1 memory 'memory=99999999999999999999G'; do
+	box --limit "$limit" -- true
+	[ "$code" = 64 ] && [ "$(grep -c '^ostiary: ' <<<"$err")" = 1 ]
+	check "the limit $limit is refused" $? "status $code: $err"
+done
+box --limit memory=1M -- bash -c 'echo {1..100000} | wc -c'
+[ "$out" != 588895 ]
+check 'a limit too small to work in' $? "status $code: $out$err"
+box --limit pids=1 -- true
+[ "$code" != 0 ] && [[ $err == 'ostiary: '* ]]
+check 'no room for one process: words' $? "status $code: $err"
+nothing_left 'nothing is left of all these boxes'
+exit $bad
