@@ -50,9 +50,7 @@ int beneath_open_nosym(int root_fd, const char *path, int flags, mode_t mode, st
 
 int beneath_mkdirs(int root_fd, const char *path, mode_t mode, struct err *err)
 {
-        _cleanup_close_ int dir = open_resolved(root_fd, ".", O_PATH | O_DIRECTORY, 0, 0);
-        if (dir < 0)
-                return err_sys(err, "open the root of %s", path);
+        _cleanup_close_ int dir = -1; /* -1: still at the root */
 
         for (const char *p = path; *p;) {
                 size_t n = strcspn(p, "/");
@@ -66,15 +64,18 @@ int beneath_mkdirs(int root_fd, const char *path, mode_t mode, struct err *err)
                         continue;
                 if (strcmp(name, "..") == 0)
                         return err_set(err, E_INPUT, "%s leads outside by \"..\"", path);
-                if (mkdirat(dir, name, mode) < 0 && errno != EEXIST)
+                int at = dir < 0 ? root_fd : dir;
+                if (mkdirat(at, name, mode) < 0 && errno != EEXIST)
                         return err_sys(err, "make the directory %s of %s", name, path);
-                int next = open_resolved(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0,
+                int next = open_resolved(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0,
                                          RESOLVE_NO_SYMLINKS);
                 if (next < 0)
                         return err_sys(err, "open the directory %s of %s", name, path);
-                close(dir);
+                close_fd(&dir);
                 dir = next;
         }
+        if (dir < 0 && (dir = open_resolved(root_fd, ".", O_PATH | O_DIRECTORY, 0, 0)) < 0)
+                return err_sys(err, "open the root of %s", path);
         return take_fd(&dir);
 }
 

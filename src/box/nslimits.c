@@ -16,10 +16,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* Without a nested user namespace the others cannot be had either; these two are the ones whose
- * kernel code is attacked most, so they get a wall of their own. */
-static const char *const none_of[] = {"max_user_namespaces", "max_net_namespaces",
-                                      "max_mnt_namespaces"};
+/* Without a nested user namespace the other kinds cannot be had either. */
+static const char *const none_of[] = {"max_user_namespaces"};
 
 static int put_limit(int dir_fd, const char *name, uint64_t value, struct err *err)
 {

@@ -23,7 +23,6 @@ struct build {
         int mask_fd;     /* what hides the rest of /etc (plan.etc_mask) */
         int net_fd;      /* where the assistant puts the network namespace */
         pid_t assist_pid;
-        int assist_fds[2];
         int stage_fd; /* a tmpfs beside the new root, gone when the box is built */
         int root_fd;  /* the new root */
         int empty_fd; /* an empty directory: second lower of the lower-only overlays */

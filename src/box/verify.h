@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-enum { VERIFY_SPACES = 3 };
+enum { VERIFY_SPACES = 1 };
 
 struct verify {
         ino_t inode[VERIFY_SPACES];
