@@ -124,6 +124,7 @@ const struct attack_case host_cases[] = {
         {"26h", "a later mount of the host spreads to the box", READ, REAL, BY_HOST, NULL, "-",
          "propagation"},
         {"42", "the supervisor is killed", EXEC, REAL, BY_HOST, NULL, "shape", "shape"},
+        {"R10", "time without end", STARVE, REAL, BY_HOST, NULL, "shape", "shape"},
         {"B9", "something is left in the user's tree after SIGKILL", WRITE, REAL, BY_HOST, NULL,
          "shape", "shape"},
         {"B10", "no walls can be built: nothing may run", EXEC, REAL, BY_HOST, NULL, "shape",

@@ -51,6 +51,16 @@ else
 	wait "$box_cli" 2>/dev/null
 fi
 
+# --- R10: a box that would run for ever ---------------------------------------------------------------
+
+box ostiary '' --limit time=1 -- "$inside" hold 20 </dev/null >/dev/null 2>"$res/time.err"
+status=$?
+if [ "$status" = 124 ] && [ -s "$res/time.err" ]; then
+	ok R10 "${name[R10]}"
+else
+	not_ok R10 "${name[R10]}" "the exit code is $status, not 124, or no sentence says why"
+fi
+
 # --- B9: whatever is killed, nothing is left in the user's tree --------------------------------------
 
 tree_state() { find "$work/ws" "$work/tree" -printf '%p %y %s %m %T@\n' | sort; }

@@ -72,6 +72,17 @@ if ! grep -q '^case ' "$res/full.plain"; then
 	not_ok start "the full box" "it did not start: $(tail -n 2 "$res/full.plain.err" | tr '\n' ' ')"
 	exit 1
 fi
+# The test build with nothing left out is the same box; if not, nothing below says anything.
+run_plain ostiary-weak '' "$res/weak.plain"
+if ! grep -q '^case ' "$res/weak.plain"; then
+	not_ok start "the test build's box" "it did not start: $(tail -n 2 "$res/weak.plain.err" | tr '\n' ' ')"
+	exit 1
+fi
+if ! diff <(cut -d' ' -f1-3 "$res/full.plain") <(cut -d' ' -f1-3 "$res/weak.plain") >/dev/null; then
+	not_ok weak "the test build is the same box" "$(diff <(cut -d' ' -f1-3 "$res/full.plain") <(cut -d' ' -f1-3 "$res/weak.plain") | grep '^[<>]' | tr '\n' ' ')"
+else
+	ok weak "the test build with every wall gives the same verdicts"
+fi
 sort -u "$events" >"$res/events.full"
 grep -q attacked "$work/tree/file" && echo tree-file >>"$res/events.full"
 : >"$events"

@@ -49,7 +49,7 @@ run_tty() {
 run_limit() {
 	local program=$1 weaken=$2 result=$3 id=$4 status
 	box "$program" "$weaken" --limit memory=96M --limit pids=100 --limit files=512 \
-		--limit inotify=200 -- "$inside" "$id" </dev/null >"$result.one" 2>"$result.err"
+		--limit inotify=200 --limit disk=16M -- "$inside" "$id" </dev/null >"$result.one" 2>"$result.err"
 	status=$?
 	if grep -q "^case $id " "$result.one"; then
 		grep "^case $id " "$result.one" >>"$result"

@@ -180,8 +180,9 @@ static void case_ptys(struct outcome *o)
         out_blocked(o, errno, "the limit of terminals was met after %d", n);
 }
 
-/* fill(dir, mib): write a file there until it is full. Returns the mebibytes that went in. */
-static int fill(const char *dir, int mib)
+/* fill(dir, mib, is_kept): write a file there until it is full. Returns the mebibytes that went in.
+ */
+static int fill(const char *dir, int mib, bool is_kept)
 {
         static char block[1 << 20];
         char path[256];
@@ -196,7 +197,8 @@ static int fill(const char *dir, int mib)
                 n++;
         int err = errno;
         close(fd);
-        unlink(path);
+        if (!is_kept)
+                unlink(path);
         errno = err;
         return n;
 }
@@ -207,7 +209,7 @@ static void case_tmpfs(struct outcome *o)
         int err = 0, most = 0;
 
         for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
-                int n = fill(dirs[i], 192);
+                int n = fill(dirs[i], 192, false);
                 if (n >= 192)
                         out_escaped(o, "%d MiB went into %s, no limit was met", n, dirs[i]);
                 if (n > most) {
@@ -216,6 +218,18 @@ static void case_tmpfs(struct outcome *o)
                 }
         }
         out_blocked(o, err, "file systems in memory are full after %d MiB", most);
+}
+
+/* The workspace lies on the host's disk, as a layer of the box; it is watched from outside. */
+static void case_disk(struct outcome *o)
+{
+        int n = fill(".", 64, true);
+
+        /* as much as the watch may need to come round */
+        sleep(5);
+        if (n >= 64)
+                out_escaped(o, "%d MiB went to the disk, no limit was met", n);
+        out_blocked(o, errno, "the disk is full after %d MiB", n);
 }
 
 /* The same for inodes: small files cost kernel memory. */
@@ -255,6 +269,7 @@ const struct attack_case limit_cases[] = {
         {"R6", "terminals", STARVE, REAL, IN_LIMIT, case_ptys, "shape", "shape"},
         {"R7", "bytes in memory file systems", STARVE, REAL, IN_LIMIT, case_tmpfs, "shape",
          "shape"},
+        {"R9", "bytes on the disk", STARVE, REAL, IN_LIMIT, case_disk, "shape", "shape"},
         {"R8", "inodes in memory file systems", STARVE, REAL, IN_LIMIT, case_tmpfs_inodes, "shape",
          "shape"},
         {0},
