@@ -35,6 +35,7 @@ struct loop {
         struct buf queue; /* frames that did not fit: u32 type, u32 length, body */
         bool is_over;
         int code;
+        int early_n; /* signals that came before the command ran */
 };
 
 /* --- towards the box -------------------------------------------------------------------------- */
@@ -143,7 +144,21 @@ static void on_signal(struct loop *l, int sig)
         default:
                 break;
         }
+        /* Whoever asks twice while the box is still being built wants out. */
+        if (!s->is_started && l->early_n++ > 0) {
+                s->is_detached = true;
+                over(l, 128 + sig);
+                return;
+        }
         send_u32(l, MSG_SIGNAL, (uint32_t)sig, NULL);
+}
+
+/* end_signals(): from here on a signal ends us: only a slow reader can still hold us up. */
+static void end_signals(void)
+{
+        sigset_t all;
+        sigfillset(&all);
+        sigprocmask(SIG_UNBLOCK, &all, NULL);
 }
 
 /* --- from the box ----------------------------------------------------------------------------- */
@@ -203,6 +218,7 @@ static void on_frame(struct loop *l, struct frame *f)
         }
         case MSG_ENDED: {
                 struct msg_ended e;
+                end_signals();
                 sink_close(&l->out[0]);
                 sink_close(&l->out[1]);
                 term_restore();
