@@ -19,6 +19,7 @@ persist ~/.local/state/opencode/kv.json ~/.local/state/opencode/model.json
 allow   *        opencode.ai/zen/**
 allow   GET,HEAD models.opencode.ai
 allow   GET,HEAD models.dev
+allow   GET,HEAD models.opencode.ai
 allow   *        api.anthropic.com
 allow   *        api.openai.com
 allow   *        openrouter.ai/api/**

@@ -2,7 +2,8 @@ extends default
 about   pi, the coding agent by Mario Zechner
 command pi
 install npm install -g @mariozechner/pi-coding-agent
-env     PI_SKIP_VERSION_CHECK=1 PI_TELEMETRY=0
+# Offline is about its start only: it looks for news, and fetches fd and ripgrep if the box lacks them.
+env     PI_SKIP_VERSION_CHECK=1 PI_TELEMETRY=0 PI_OFFLINE=1
 
 # pi never asks before it acts. Packages and extensions are programs of the host and stay there.
 seed    json ~/.pi/agent/settings.json keep=theme,defaultProvider,defaultModel,defaultThinkingLevel,enabledModels,hideThinkingBlock,quietStartup,lastChangelogVersion,doubleEscapeAction,compaction,retry,terminal set=/enableInstallTelemetry=false

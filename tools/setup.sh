@@ -77,10 +77,11 @@ is_there() {
 	esac
 }
 
-need='' want='' told='' peers=''
+need='' want='' told='' peers='' agents=''
 for what in "$@"; do
 	case $what in
-	build | test | lint | fuzz) ;;
+	build | lint | fuzz) ;;
+	test) agents='@anthropic-ai/claude-code @openai/codex @google/gemini-cli opencode-ai @mariozechner/pi-coding-agent @github/copilot' ;;
 	bench) peers='@openai/codex @anthropic-ai/sandbox-runtime' ;;
 	*)
 		echo "setup: '$what' is not one of build, test, lint, fuzz, bench." >&2
@@ -150,6 +151,22 @@ if [ -n "$peers" ] && command -v npm >/dev/null 2>&1; then
 		mkdir -p out/bench
 		npm install --silent --no-fund --no-audit --prefix out/bench "$peer" >/dev/null 2>&1 ||
 			echo "setup: $peer could not be installed; the bench leaves it out." >&2
+	done
+fi
+
+# The agents that tests/real_agents.sh starts live there too, under one prefix, each with what its package
+# runs when it is installed (that fetches the program itself). One that is there is not looked at again.
+if [ -n "$agents" ] && command -v npm >/dev/null 2>&1; then
+	for agent in $agents; do
+		[ -e "out/test-agents/lib/node_modules/$agent/package.json" ] && continue
+		[ -e "out/test-agents/.tried" ] && [ -z "$(find out/test-agents/.tried -mmin +60)" ] && continue
+		echo "Installing $agent into out/test-agents (a test starts it in a box)."
+		mkdir -p out/test-agents
+		timeout 300 npm install -g --prefix "$PWD/out/test-agents" --silent --no-fund --no-audit --fetch-retries=1 \
+			--allow-scripts="$agent" "$agent" >/dev/null 2>&1 || {
+			echo "setup: $agent could not be installed from npm; its test is skipped for an hour." >&2
+			touch out/test-agents/.tried
+		}
 	done
 fi
 exit 0

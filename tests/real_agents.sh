@@ -1,0 +1,133 @@
+#!/bin/bash
+# suite: users=root,user timeout=180
+# real_agents.sh - the agents from npm, unmodified, each installed under the home's npm prefix: they start
+# in a box, show their screens in a terminal without asking what the profile has answered, and end.
+#
+# tools/setup.sh puts them into out/test-agents once. No key and no network: what is awaited is the
+# screen that a new user sees.
+cd "$(dirname "$0")/.." || exit 1
+. tests/lib.sh
+cache=${SUITE_CACHE:-$top/out}/test-agents
+if ! has tmux || ! has node; then
+	skip 'agents' 'tmux or node is not installed'
+	exit 0
+fi
+if ! [ -r "$cache/lib/node_modules" ]; then
+	skip 'agents' 'npm could not install them, or this user cannot read them'
+	exit 0
+fi
+
+prefix=$HOME/.npm-global
+mkdir -p "$prefix/bin" "$prefix/lib/node_modules"
+export PATH=$prefix/bin:$PATH TERM=xterm-256color
+cd "$work/ws" && git init -q . 2>/dev/null
+
+# Questions that no profile may leave to the user: trust, permissions, updates, first choices.
+dialogs='[Tt]rust (this|the) (folder|files|workspace|directory)|Do you trust|[Uu]pdate available|[Nn]ew version|Choose (the|your) .*(style|theme)|Select (a )?[Tt]heme|Yes, I accept|Would you like to enable|SyntaxError|Cannot find module|Failed to download|EACCES|EPERM|EROFS|panicked at|core dumped|Bad system call'
+
+# installed NAME PACKAGE: the package into this home, as `npm install -g` leaves it. Links where that is
+# allowed, for they are large.
+installed() {
+	local name=$1 package=$2 bin
+	if [ ! -e "$cache/bin/$name" ]; then
+		skip "$name" "npm could not install $package"
+		return 1
+	fi
+	mkdir -p "$prefix/lib/node_modules/$(dirname "$package")"
+	cp -al "$cache/lib/node_modules/$package" "$prefix/lib/node_modules/$package" 2>/dev/null || {
+		rm -rf "${prefix:?}/lib/node_modules/$package"
+		cp -a "$cache/lib/node_modules/$package" "$prefix/lib/node_modules/$package"
+	}
+	bin=$(readlink "$cache/bin/$name")
+	ln -sf "$bin" "$prefix/bin/$name"
+}
+# begin NAME FLAGS WORDS: in a window of its own.
+begin() {
+	term=$1
+	term_open 100 40 || return 1
+	term_type "\"\$OSTIARY\" run -q -n $1 $2 $1 $3"
+}
+# leave NAME: Ctrl-C, twice for those that want to be sure.
+leave() {
+	local try
+	for try in 1 2 3 4 5 6; do
+		term_key C-c
+		sleep 0.2
+		term_key C-c
+		within 3 term_is_at 'host>' && break
+	done
+	term_is_at 'host>'
+	check "$1 ends when told to" $? "$(term_tail)"
+}
+# finished NAME REGEX [REGEX...]: it shows them all, asks nothing, and ends when told to.
+finished() {
+	local name=$1 want
+	term=$1
+	shift
+	for want in "$@"; do
+		shows "$name shows \"$want\"" "$want" 60
+	done
+	term_lacks "$dialogs"
+	check "$name asks nothing and has no fault" $? "$(term_screen | grep -E "$dialogs")"
+	leave "$name"
+	term_type 'echo status $?.'
+	shows "$name ends well" '^status (0|130)\.'
+	same "$name leaves the terminal as it was" "$(term_modes)" "$modes_before"
+	tm kill-session -t "=$name"
+}
+versioned() { # name
+	local out
+	out=$(timeout 60 "$ostiary" run -q "$1" -- --version </dev/null 2>&1)
+	[ $? = 0 ] && grep -qE '[0-9]+\.[0-9]+\.[0-9]+' <<<"$out"
+	check "$1 -- --version" $? "$out"
+}
+
+term_open 100 40
+modes_before=$(term_modes)
+
+# Together, for most of their start is waiting. codex gets a provider that needs no login and gemini a key
+# that is none: so they show what comes after the question for one.
+there=''
+while read -r name package; do
+	installed "$name" "$package" && there="$there $name"
+done <<-'ROWS'
+	claude   @anthropic-ai/claude-code
+	codex    @openai/codex
+	gemini   @google/gemini-cli
+	opencode opencode-ai
+	pi       @mariozechner/pi-coding-agent
+	copilot  @github/copilot
+ROWS
+for name in $there; do
+	case $name in
+	codex) begin $name '' "-- -c model_provider=x -c 'model_providers.x={name=\"x\",base_url=\"http://127.0.0.1:9/v1\"}'" ;;
+	gemini) begin $name '-e GEMINI_API_KEY=none' '' ;;
+	*) begin "$name" '' '' ;;
+	esac
+done
+for name in $there; do
+	case $name in
+	claude) finished $name 'Claude Code v[0-9]' 'bypass permissions on' 'Not logged in' ;;
+	codex) finished $name 'OpenAI Codex' 'YOLO mode' 'Ask Codex|for shortcuts' ;;
+	gemini) finished $name 'Gemini CLI v[0-9]' 'YOLO' 'Type your message' 'no sandbox' ;;
+	opencode) finished $name 'Ask anything' ;;
+	pi) finished $name 'pi v[0-9]' 'No models available|/login' ;;
+	copilot) finished $name 'Copilot v[0-9]' 'Allow All|/login' ;;
+	esac
+done
+for name in $there; do versioned "$name"; done
+
+# Before it knows who you are, codex asks for that and nothing else.
+case $there in *codex*)
+	term=main
+	term_type '"$OSTIARY" run -q codex'
+	shows 'codex without a provider asks for a login' 'Sign in with' 40
+	leave 'codex at its login'
+	;;
+esac
+
+# An agent that is not there is named, with the way to get it.
+said=$(PATH=/usr/bin:/bin "$ostiary" run claude -- --version 2>&1)
+same 'an agent that is not installed: 127' $? 127
+holds 'with what installs it' "$said" 'npm install -g @anthropic-ai/claude-code'
+exit $bad
