@@ -123,8 +123,15 @@ static int make_dirs(const char *path, struct err *err)
                 if (*p != '/')
                         continue;
                 *p = 0;
-                if (mkdir(part, 0700) < 0 && errno != EEXIST && errno != EROFS && errno != EACCES)
-                        return err_sys(err, "make the directory %s", part);
+                if (mkdir(part, 0700) < 0 && errno != EEXIST) {
+                        int why = errno;
+                        struct stat st;
+                        /* "/home" may be read-only to us and there all the same. */
+                        if (stat(part, &st) < 0) {
+                                errno = why;
+                                return err_sys(err, "make the directory %s", part);
+                        }
+                }
                 *p = '/';
         }
         if (mkdir(path, 0700) < 0 && errno != EEXIST)
@@ -161,8 +168,10 @@ int store_open(struct store *s, struct err *err)
         _cleanup_free_ char *boxes = str_fmt("%s/boxes", s->state);
         _cleanup_close_ int fd = open(boxes, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0 && errno == ENOENT) {
-                if (make_dirs(boxes, err) < 0)
+                if (make_dirs(boxes, err) < 0) {
+                        err_hint(err, "XDG_STATE_HOME names another place");
                         goto bad;
+                }
                 fd = open(boxes, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         }
         if (fd < 0) {
