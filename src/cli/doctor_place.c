@@ -73,17 +73,13 @@ static pid_t hold_userns(int *fd)
         return pid;
 }
 
+static struct store place; /* for the child that tries */
+
 static int try_idmap(char *report, size_t len)
 {
-        struct store s;
-        struct err err = {0};
         int ns = -1;
-        if (store_open(&s, &err) < 0) {
-                snprintf(report, len, "%s", err.text);
-                return EIO;
-        }
-        int tree =
-                (int)syscall(SYS_open_tree, AT_FDCWD, s.state, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+        int tree = (int)syscall(SYS_open_tree, AT_FDCWD, place.state,
+                                OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
         pid_t pid = tree >= 0 ? hold_userns(&ns) : -1;
         struct mount_attr attr = {.attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (uint64_t)ns};
         long r = ns >= 0 ? syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attr, sizeof attr)
@@ -94,7 +90,7 @@ static int try_idmap(char *report, size_t len)
                 waitpid(pid, NULL, 0);
         }
         if (e)
-                snprintf(report, len, "%s: %s", s.state, strerror(e));
+                snprintf(report, len, "%s: %s", place.state, strerror(e));
         return e;
 }
 
@@ -105,7 +101,13 @@ void doctor_idmap(struct doctor_answer *a)
                 doctor_say(a, OUT_INFO, "only needed when root starts boxes");
                 return;
         }
-        if (doctor_try(try_idmap, report, sizeof report) == 0) {
+        if (store_open(&place, NULL) < 0) {
+                doctor_say(a, OUT_INFO, "cannot be tried; see the state directory");
+                return;
+        }
+        int e = doctor_try(try_idmap, report, sizeof report);
+        store_free(&place);
+        if (e == 0) {
                 doctor_say(a, OUT_GOOD, "work for the state directory's filesystem");
                 return;
         }
