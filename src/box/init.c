@@ -233,7 +233,7 @@ static int settle_fds(struct build *b, const struct box_first *first, struct err
  * ignored through exec. pid 1 itself is immune to whatever has no handler. */
 static void default_signals(void)
 {
-        static const int changed[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT};
+        static const int changed[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGXFSZ};
         for (size_t i = 0; i < sizeof changed / sizeof *changed; i++)
                 signal(changed[i], SIG_DFL);
         sigset_t none;
@@ -252,9 +252,10 @@ _Noreturn void init_main(struct build *b, const struct box_first *first, int go_
         default_signals();
         umask(022);
         prctl(PR_SET_NAME, "ostiary-init", 0, 0, 0);
-        if (unshare(CLONE_NEWCGROUP) < 0)
+        if (unshare(CLONE_NEWCGROUP) < 0) {
                 err_sys(&e, "make a cgroup namespace");
-        else if (settle_fds(b, first, &e) == 0)
+                e.code = E_MACHINE;
+        } else if (settle_fds(b, first, &e) == 0)
                 build_box(b, &e);
         if (e.code) {
                 err_add(&e, "cannot build the box");

@@ -56,7 +56,7 @@ int mnt_make(const char *fs, uint64_t attrs, struct err *err, ...)
                 int saved = errno;
                 fs_log(ctx, words, sizeof words);
                 errno = saved;
-                err_sys(err, "make a %s mount", fs);
+                err_sys(err, "mount a new %s", fs);
                 return words[0] ? err_hint(err, "%s", words) : -1;
         }
         int mnt = fsmount(ctx, FSMOUNT_CLOEXEC, (unsigned)attrs_of(attrs));

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -76,6 +77,7 @@ int main(int argc, char **argv)
 {
         title_init(argc, argv);
         open_standard_fds();
+        signal(SIGXFSZ, SIG_IGN); /* a file size limit of the caller: an error, not our death */
         box_weak_init();
         if (argc < 2) {
                 char *none[] = {(char[]){"help"}, NULL};

@@ -347,6 +347,12 @@ int session_plan_make(const struct session_opts *opts, const struct store *store
         for (size_t i = 0; i < profile.persist.n; i++)
                 strs_add(&plan->persist, profile.persist.v[i]);
 
+        if (access("/proc/self/uid_map", R_OK) < 0) {
+                err_set(err, E_MACHINE,
+                        "/proc is not there, and no box can be built without it (as root: mount -t "
+                        "proc proc /proc)");
+                goto fail;
+        }
         plan_ids(plan);
         if (plan_workspace(opts, store, b->home, plan, err) < 0)
                 goto fail;

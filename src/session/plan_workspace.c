@@ -19,21 +19,10 @@ char *plan_home(struct err *err)
 {
         const char *env = getenv("HOME");
         _cleanup_free_ char *found = NULL;
-        if (env && env[0] == '/') {
-                found = str_dup(env);
-        } else {
-                /* Static, and without NSS: the plain file has to do. */
-                _cleanup_fclose_ FILE *f = fopen("/etc/passwd", "re");
-                char line[1024], home[512];
-                unsigned uid;
-                while (f && !found && fgets(line, sizeof line, f))
-                        if (sscanf(line, "%*[^:]:%*[^:]:%u:%*[^:]:%*[^:]:%511[^:\n]", &uid, home) ==
-                                    2 &&
-                            uid == getuid() && home[0] == '/')
-                                found = str_dup(home);
-        }
+        found = env && env[0] == '/' ? str_dup(env) : store_passwd_home(getuid());
         if (!found) {
-                err_set(err, E_INPUT, "HOME is not set to an absolute path");
+                err_set(err, E_INPUT,
+                        "HOME is not set to an absolute path, and /etc/passwd names none either");
                 return NULL;
         }
         char *real = realpath(found, NULL);
@@ -51,6 +40,9 @@ char *plan_home(struct err *err)
 static const char *const never[] = {
         "/proc", "/sys", "/dev",   "/run", "/tmp",  "/var",  "/var/tmp", "/usr", "/etc",   "/bin",
         "/sbin", "/lib", "/lib64", "/opt", "/boot", "/home", "/root",    "/mnt", "/media", "/srv"};
+
+/* Where even a part is the machine's: what looks like a file there is a switch. */
+static const char *const never_below[] = {"/proc", "/sys", "/boot"};
 
 static int judge(const char *ws, const char *home, const struct store *store, struct err *err)
 {
@@ -76,6 +68,9 @@ static int judge(const char *ws, const char *home, const struct store *store, st
         }
         for (size_t i = 0; i < sizeof never / sizeof *never; i++)
                 if (strcmp(ws, never[i]) == 0)
+                        return err_set(err, E_REFUSED, "%s belongs to the system", ws);
+        for (size_t i = 0; i < sizeof never_below / sizeof *never_below; i++)
+                if (str_is_beneath(ws, never_below[i]))
                         return err_set(err, E_REFUSED, "%s belongs to the system", ws);
         return 0;
 }

@@ -28,8 +28,11 @@ static int fork_supervisor(const struct supervisor_args *a, struct err *err)
 {
         fflush(NULL);
         pid_t pid = fork();
-        if (pid < 0)
-                return err_sys(err, "start the supervisor");
+        if (pid < 0) {
+                bool is_full = errno == EAGAIN;
+                err_sys(err, "start the supervisor");
+                return is_full ? err_hint(err, "the limit of processes is reached: ulimit -u") : -1;
+        }
         if (pid == 0)
                 supervisor_main(a);
         return 0;
@@ -102,6 +105,7 @@ int session_run(struct session_opts *opts, const struct store *store, char **id,
         *client_fd = pair[0];
         return 0;
 fail:
+        close_fd(&dir); /* what failed may have been the number of descriptors */
         layers_remove_box(store, *id, NULL);
         free(*id);
         *id = NULL;

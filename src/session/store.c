@@ -68,11 +68,13 @@ static int claim(int boxes, const char *id, int *dir_fd, int *lock_fd)
         if (mkdirat(boxes, id, 0700) < 0)
                 return -1;
         _cleanup_close_ int dir = open_box(boxes, id);
-        if (dir < 0)
+        int lock = dir >= 0 ? store_box_lock(dir, NULL) : -1;
+        if (lock < 0) {
+                int e = errno;
+                unlinkat(boxes, id, AT_REMOVEDIR); /* fails, rightly, when somebody else has it */
+                errno = e;
                 return -1;
-        int lock = store_box_lock(dir, NULL);
-        if (lock < 0)
-                return -1;
+        }
         *dir_fd = take_fd(&dir);
         *lock_fd = lock;
         return 0;

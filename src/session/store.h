@@ -40,6 +40,9 @@ int store_open(struct store *, struct err *);
 int store_paths(struct store *, struct err *);
 void store_free(struct store *);
 
+/* store_passwd_home(uid): the home that /etc/passwd names for it, or NULL; the caller's. */
+char *store_passwd_home(uid_t);
+
 /* store_unfit_fs(fd): the name of the filesystem ${fd} is on when it cannot hold an overlay's upper
  * (NFS, FUSE, overlay, ...), else NULL. */
 const char *store_unfit_fs(int fd);

@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
-/* home_of(uid): field six of our line in /etc/passwd. By hand: getpwuid would load name services,
- * which a static program cannot and a fast one does not want. */
-static char *home_of(uid_t uid)
+/* Field six of our line in /etc/passwd. By hand: getpwuid would load name services, which a static
+ * program cannot and a fast one does not want. */
+char *store_passwd_home(uid_t uid)
 {
         _cleanup_free_ char *text = fdio_read_file(AT_FDCWD, "/etc/passwd", 4 << 20, NULL);
         for (char *line = text; line && *line;) {
@@ -64,7 +64,7 @@ int store_paths(struct store *s, struct err *err)
         if (home && *home && home[0] != '/')
                 return err_set(err, E_INPUT, "HOME is \"%s\", which is not an absolute path", home);
         if (!home || !*home)
-                home = looked_up = home_of(geteuid());
+                home = looked_up = store_passwd_home(geteuid());
 
         if (one_path("XDG_STATE_HOME", home, ".local/state", &s->state, err) < 0 ||
             one_path("XDG_DATA_HOME", home, ".local/share", &s->data, err) < 0 ||
@@ -169,14 +169,14 @@ int store_open(struct store *s, struct err *err)
         _cleanup_close_ int fd = open(boxes, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0 && errno == ENOENT) {
                 if (make_dirs(boxes, err) < 0) {
-                        err_hint(err, "XDG_STATE_HOME names another place");
+                        err_hint(err, "XDG_STATE_HOME can name another place");
                         goto bad;
                 }
                 fd = open(boxes, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         }
         if (fd < 0) {
                 err_sys(err, "open the state directory %s", boxes);
-                err_hint(err, "XDG_STATE_HOME names another place");
+                err_hint(err, "XDG_STATE_HOME can name another place");
                 goto bad;
         }
         if (check_state(s, fd, err) < 0 || make_dirs(s->data, err) < 0)
