@@ -82,7 +82,8 @@ int cgroup_v1_make(struct box_cgroup *cg, const struct cgroup_map *map, const ch
                         snprintf(why, 256, "the %s controller is not mounted", cgroup_ctl_name[c]);
                         continue;
                 }
-                if (access(map->v1[c], W_OK | X_OK) < 0 || cgroup_open(cg, c, map->v1[c], id) < 0) {
+                if (access(map->v1[c], W_OK | X_OK) < 0 ||
+                    (share(cg, c, map) < 0 && cgroup_open(cg, c, map->v1[c], id) < 0)) {
                         snprintf(why, 256, "no group can be made in %.120s", map->v1[c]);
                         continue;
                 }

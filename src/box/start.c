@@ -94,6 +94,11 @@ int box_start(const struct box_plan *plan, const struct box_first *first, struct
         /* Born in its groups: to move it there afterwards costs the kernel a grace period. */
         if (!box_weak(WEAK_CGROUP) && box_cgroup_enter(&box->cgroup, err) < 0)
                 goto err1;
+#ifdef OSTIARY_ASAN
+        bool is_memory_held = true; /* no rlimit: the sanitizer's shadow would count */
+#else
+        bool is_memory_held = box->cgroup.has & 1u << BOX_CTL_MEMORY;
+#endif
         struct verify outside;
         verify_note(&outside);
         box->pid = (pid_t)syscall(SYS_clone3, &a, sizeof a);
@@ -106,6 +111,7 @@ int box_start(const struct box_plan *plan, const struct box_first *first, struct
                 close(ctl[0]);
                 close_fd(&go[1]);
                 struct build b = {.plan = plan,
+                                  .is_memory_held = is_memory_held,
                                   .outside = outside,
                                   .ctl_fd = ctl[1],
                                   .source_fds = staged.sources,

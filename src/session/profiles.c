@@ -53,7 +53,7 @@ static int absent(const char *config_dir, const char *name, struct err *err)
         profiles_names(config_dir, &names);
         const char *near = str_suggest(name, (const char *const *)names.v, names.n);
         _cleanup_free_ char *shown = str_quote(name);
-        err_set(err, E_ABSENT, "there is no profile \"%.64s\"", shown);
+        err_set(err, E_USAGE, "there is no profile \"%.64s\"", shown);
         if (near)
                 return err_hint(err, "did you mean \"%s\"?", near);
         return err_hint(err,

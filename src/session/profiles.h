@@ -11,7 +11,7 @@ struct profile;
 
 /* profiles_find(config_dir, name, p, err): ${config_dir}/profiles/NAME.profile if it exists, else
  * the built-in; `extends` is resolved (at most 8 deep; a user's `claude` may extend the built-in
- * `claude`). ${config_dir} is store.config and may be NULL. NULL name means "default". E_ABSENT
+ * `claude`). ${config_dir} is store.config and may be NULL. NULL name means "default". E_USAGE
  * with a suggestion when there is none. */
 int profiles_find(const char *config_dir, const char *name, struct profile *, struct err *);
 

@@ -122,7 +122,9 @@ static void finish(struct exec *e)
                 /* The main command is the box: its clients hear of the end when it is cleared. */
                 char words[256] = "";
                 enum msg_end how = (enum msg_end)end.how;
-                if (how == MSG_END_SIGNAL)
+                if (s->is_stopping && how == MSG_END_SIGNAL)
+                        how = MSG_END_STOPPED;
+                else if (how == MSG_END_SIGNAL)
                         how = watch_reason(s, words);
                 else
                         watch_tell_kills(s);
