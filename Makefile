@@ -30,7 +30,7 @@ CFLAGS  += -fsanitize=address,undefined -fno-omit-frame-pointer -DOSTIARY_ASAN
 LDFLAGS += -fsanitize=address,undefined -pie
 else ifeq ($(VARIANT),fuzz)
 CC      := clang
-CFLAGS  := -std=gnu17 -O1 -g -fPIE -fsanitize=fuzzer-no-link,address,undefined -DOSTIARY_ASAN
+CFLAGS  := -std=gnu17 -O1 -g -fPIE -fsanitize=fuzzer-no-link,address,undefined -DOSTIARY_ASAN -Wno-unused-variable
 LDFLAGS += -pie -fsanitize=fuzzer,address,undefined
 HOSTCC  := gcc
 else
