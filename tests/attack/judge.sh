@@ -229,5 +229,5 @@ fi
 		echo "$line" | sed 's/ *$//'
 	done
 } >"$res/table"
-sed 's/^/# /' "$res/table"
+sed 's/^/# /; s/ *$//' "$res/table"
 exit $bad

@@ -183,7 +183,7 @@ const struct attack_case path_cases[] = {
         {"31", "the home by an alias of its path", READ, REAL, 0, case_alias, "home-mask",
          "home-mask"},
         {"31o", "a file beside the workspace by any alias", READ, REAL, 0, case_outside,
-         "cwd+landlock", "cwd+landlock"},
+         "cwd+landlock", "cwd+landlock+highuid"},
         {"36", "a socket below a read-only tree", REACH, REAL, 0, case_tree_socket, "overlay-ro",
          "overlay-ro"},
         {"36f", "a FIFO below a read-only tree", WRITE, REAL, 0, case_tree_fifo, "overlay-ro",

@@ -30,23 +30,35 @@ static const char *const settings[] = {
         "/proc/sys/vm/overcommit_memory",
         "/proc/sys/vm/drop_caches",
         "/proc/sys/fs/binfmt_misc/register",
-        "/proc/irq/default_smp_affinity",
         "/sys/kernel/mm/transparent_hugepage/enabled",
         "/sys/kernel/uevent_helper",
         "/sys/power/state",
 };
 
-static void case_settings(struct outcome *o)
+static void writes_any(struct outcome *o, const char *const *paths, size_t n)
 {
         int err = 0;
 
-        for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-                if (write_back(settings[i]) == 0)
-                        out_escaped(o, "%s can be written", settings[i]);
+        for (size_t i = 0; i < n; i++) {
+                if (write_back(paths[i]) == 0)
+                        out_escaped(o, "%s can be written", paths[i]);
                 else if (i == 0 || !err)
                         err = errno;
         }
         out_blocked(o, err, "no setting can be written");
+}
+
+static void case_settings(struct outcome *o)
+{
+        writes_any(o, settings, sizeof settings / sizeof *settings);
+}
+
+/* Outside of /proc/sys nothing is left to the namespaces: only the kernel's uid 0 writes here. */
+static void case_machine(struct outcome *o)
+{
+        static const char *const paths[] = {"/proc/irq/default_smp_affinity", "/proc/mtrr",
+                                            "/proc/bus/pci/devices"};
+        writes_any(o, paths, sizeof paths / sizeof *paths);
 }
 
 static void case_sysrq(struct outcome *o)
@@ -140,6 +152,8 @@ static void case_root_files(struct outcome *o)
 const struct attack_case sysctl_cases[] = {
         {"20", "kernel settings written", WRITE, REAL, 0, case_settings, "masks+caps",
          "masks+caps"},
+        {"20r", "the machine's interrupts and buses", WRITE, REAL, 0, case_machine, "kernel",
+         "highuid"},
         {"20s", "sysrq-trigger", CRASH, SURFACE, 0, case_sysrq, "kernel", "highuid+masks"},
         {"21", "core_pattern names a helper", EXEC, REAL, 0, case_core_pattern, "kernel",
          "highuid+masks"},
