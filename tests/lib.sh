@@ -3,7 +3,7 @@
 # Sourced by tests/real_*.sh and tests/term_*.sh from the top of the tree. Everything a suite makes lies
 # in $work, HOME included, so boxes of the caller are never seen or touched. At the end all boxes of the
 # suite are removed, its own tmux server is ended and $work is deleted.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 set -u
 
 # Also right when a suite is started by hand; the runner's copy of the program may lie elsewhere.

@@ -25,21 +25,20 @@ cd "$work/ws" && git init -q . 2>/dev/null
 # Questions that no profile may leave to the user: trust, permissions, updates, first choices.
 dialogs='[Tt]rust (this|the) (folder|files|workspace|directory)|Do you trust|[Uu]pdate available|[Nn]ew version|Choose (the|your) .*(style|theme)|Select (a )?[Tt]heme|Yes, I accept|Would you like to enable|SyntaxError|Cannot find module|Failed to download|EACCES|EPERM|EROFS|panicked at|core dumped|Bad system call'
 
-# installed NAME PACKAGE: the package into this home, as `npm install -g` leaves it. Links where that is
-# allowed, for they are large.
+# installed NAME PACKAGE: the package into this home, as `npm install -g` leaves it: by hard links, which root
+# may make. An ordinary user copies what is not too large, and has the rest as `npm link` would leave it.
 installed() {
-	local name=$1 package=$2 bin
+	local name=$1 from=$cache/lib/node_modules/$2 to=$prefix/lib/node_modules/$2
 	if [ ! -e "$cache/bin/$name" ]; then
-		skip "$name" "npm could not install $package"
+		skip "$name" "npm could not install $2"
 		return 1
 	fi
-	mkdir -p "$prefix/lib/node_modules/$(dirname "$package")"
-	cp -al "$cache/lib/node_modules/$package" "$prefix/lib/node_modules/$package" 2>/dev/null || {
-		rm -rf "${prefix:?}/lib/node_modules/$package"
-		cp -a "$cache/lib/node_modules/$package" "$prefix/lib/node_modules/$package"
-	}
-	bin=$(readlink "$cache/bin/$name")
-	ln -sf "$bin" "$prefix/bin/$name"
+	mkdir -p "$(dirname "$to")"
+	if ! cp -al "$from" "$to" 2>/dev/null; then
+		rm -rf "$to"
+		if [ "$(du -sm "$from" | cut -f 1)" -lt 120 ]; then cp -a "$from" "$to"; else ln -s "$from" "$to"; fi
+	fi
+	ln -s "$(readlink "$cache/bin/$name")" "$prefix/bin/$name"
 }
 # begin NAME FLAGS WORDS: in a window of its own.
 begin() {
@@ -49,8 +48,7 @@ begin() {
 }
 # leave NAME: Ctrl-C, twice for those that want to be sure.
 leave() {
-	local try
-	for try in 1 2 3 4 5 6; do
+	for _ in 1 2 3 4 5 6; do
 		term_key C-c
 		sleep 0.2
 		term_key C-c

@@ -88,7 +88,7 @@ same 'exec: where it starts' "$("$ostiary" exec -w /tmp $name -- pwd)" /tmp
 same 'exec: its environment' "$("$ostiary" exec -e A=b $name -- sh -c 'echo $A')" b
 # One line each 0.4 s; each must be here before the next is written.
 stamps=$("$ostiary" exec $name -- sh -c 'for i in 1 2 3; do date +%s%N; sleep 0.4; done' |
-	while read -r then; do echo $((($(date +%s%N) - then) / 1000000)); done)
+	while read -r written; do echo $((($(date +%s%N) - written) / 1000000)); done)
 worst=$(sort -n <<<"$stamps" | tail -n 1)
 [ "$(wc -l <<<"$stamps")" = 3 ] && [ "$worst" -lt 300 ]
 check 'exec: output is streamed while it is written' $? "delays in ms: $stamps"
