@@ -47,6 +47,11 @@ say "$ostiary" cp file "$box:put"
 same 'cp into it' "$code $err" '0 '
 say "$ostiary" exec "$box" -- cat put
 same 'it is there' "$out" host
+mkdir elsewhere
+same 'it is the same box from wherever it is woken' "$(cd elsewhere && "$ostiary" exec "$box" -- sh -c 'pwd; cat put' 2>&1)" "$work/ws"$'\nhost'
+"$ostiary" stop "$box" >/dev/null
+same 'also when it slept' "$(cd / && "$ostiary" exec "$box" -- sh -c 'pwd; cat put' 2>&1)" "$work/ws"$'\nhost'
+rmdir elsewhere
 echo later >later
 say "$ostiary" exec "$box" -- cat later
 same 'a new file of the host is seen below the changes' "$out" later
@@ -120,7 +125,7 @@ cat >"$HOME/.config/ostiary/profiles/keeper.profile" <<-'END'
 	persist ~/.agent/sessions ~/.agent/history
 	seed    write ~/.agent/settings "from the profile\n"
 END
-run() { "$ostiary" run -q --rm -p keeper -- sh -c "$1" 2>&1; }
+run() { "$ostiary" run -q --rm --profile keeper -- sh -c "$1" 2>&1; }
 same 'a fresh home is seeded' "$(run 'cat ~/.agent/settings; ls -A ~/.agent')" $'from the profile\nsettings'
 run 'mkdir -p ~/.agent/sessions; echo 1 >~/.agent/sessions/a; echo h >~/.agent/history
 	echo planted >~/.agent/settings; echo planted >~/.bashrc; echo planted >~/.agent/hook; echo planted >~/.gitconfig
@@ -136,8 +141,8 @@ same 'what was deleted stays deleted' "$(run 'ls ~/.agent/sessions')" b
 same 'another profile does not see it' "$("$ostiary" run -q --rm -- sh -c 'ls -A ~/.agent 2>&1 | grep -c "No such"')" 1
 
 # Two boxes of one profile at once: both see what was there, both may add.
-"$ostiary" create -q -p keeper --name "$tag-a" >/dev/null
-"$ostiary" create -q -p keeper --name "$tag-b" >/dev/null
+"$ostiary" create -q --profile keeper --name "$tag-a" >/dev/null
+"$ostiary" create -q --profile keeper --name "$tag-b" >/dev/null
 "$ostiary" exec "$tag-a" -- sh -c 'echo a >~/.agent/sessions/from-a'
 "$ostiary" exec "$tag-b" -- sh -c 'echo b >~/.agent/sessions/from-b'
 same 'two boxes of one profile do not see each other' "$("$ostiary" exec "$tag-b" -- sh -c 'ls ~/.agent/sessions | tr "\n" " "')" 'b from-b '

@@ -131,15 +131,6 @@ int layers_accept_home(const struct session_plan *plan, const struct store *stor
         return 0;
 }
 
-int layers_remove_box(const struct store *store, const char *id, struct err *err)
-{
-        _cleanup_free_ char *boxes = str_fmt("%s/boxes", store->state);
-        _cleanup_close_ int dir = open(boxes, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (dir < 0)
-                return err_sys(err, "open %s", boxes);
-        return beneath_remove_tree(dir, id, err);
-}
-
 void layers_fill_meta(struct box_meta *m, const struct session_plan *plan,
                       const struct session_opts *opts, const char *id)
 {

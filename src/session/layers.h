@@ -24,9 +24,6 @@ bool layers_have_changes(const struct session_plan *);
 /* layers_accept_home(plan, store, err): take the profile's kept paths of the home over. */
 int layers_accept_home(const struct session_plan *, const struct store *, struct err *);
 
-/* layers_remove_box(store, id, err): delete the box's directory; the caller holds its lock. */
-int layers_remove_box(const struct store *, const char *id, struct err *);
-
 /* layers_fill_meta(meta, plan, opts, id): what is known at the start. Strings are the meta's own.
  */
 void layers_fill_meta(struct box_meta *, const struct session_plan *, const struct session_opts *,

@@ -115,7 +115,16 @@ static int find_at(const char *config_dir, const char *name, bool skip_user, int
         bool same = is_builtin || strcmp(p->extends, name) == 0;
         _cleanup_profile_ struct profile base = {0};
         if (find_at(config_dir, p->extends, same, depth + 1, &base, err) < 0) {
-                err_add(err, "profile %s extends %s", name, p->extends);
+                bool is_absent = err && err->code == E_USAGE;
+                if (is_absent && strcmp(p->extends, name) == 0)
+                        err_set(err, E_INPUT,
+                                "profile %s extends itself, and no profile of that name comes with "
+                                "ostiary",
+                                name);
+                else
+                        err_add(err, "profile %s extends %s", name, p->extends);
+                if (is_absent)
+                        err->code = E_INPUT; /* the file's words, not the user's */
                 profile_free(p);
                 return -1;
         }

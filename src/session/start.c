@@ -71,6 +71,26 @@ static int launch(struct session_opts *opts, const struct store *store, struct s
         return r;
 }
 
+static void settle(char **field, const char *path)
+{
+        char *copy = path ? str_dup(path) : NULL;
+        free(*field);
+        *field = copy;
+}
+
+/* settle_paths(opts, plan): what is kept of the options must not depend on where somebody stands
+ * when the box is woken. */
+static void settle_paths(struct session_opts *opts, const struct session_plan *plan)
+{
+        settle(&opts->workspace, plan->workspace ? plan->workspace : "none");
+        for (size_t i = 0; i < opts->binds_n; i++) {
+                const char *path = opts->binds[i].path;
+                _cleanup_free_ char *real = path[0] == '/' ? NULL : realpath(path, NULL);
+                if (real)
+                        settle(&opts->binds[i].path, real);
+        }
+}
+
 int session_run(struct session_opts *opts, const struct store *store, char **id, int *client_fd,
                 struct err *err)
 {
@@ -82,6 +102,8 @@ int session_run(struct session_opts *opts, const struct store *store, char **id,
                 return -1;
         if (session_plan_make(opts, store, *id, &plan, err) < 0)
                 goto fail;
+
+        settle_paths(opts, &plan);
 
         int pair[2];
         if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
@@ -106,7 +128,7 @@ int session_run(struct session_opts *opts, const struct store *store, char **id,
         return 0;
 fail:
         close_fd(&dir); /* what failed may have been the number of descriptors */
-        layers_remove_box(store, *id, NULL);
+        store_discard(store, *id, NULL);
         free(*id);
         *id = NULL;
         return -1;
@@ -124,6 +146,11 @@ int session_wake(const struct store *store, const char *id, struct err *err)
                 return errno == EWOULDBLOCK ? 0 : -1; /* alive already */
         if (session_opts_load(&opts, dir, err) < 0)
                 return err_add(err, "read how box %s was started", id);
+        if (!opts.workspace)
+                return err_set(err, E_INPUT,
+                               "what box %s was started with is not in its opts file any more; "
+                               "ostiary rm %s removes it",
+                               id, id);
         opts.is_waiting = true;
         opts.is_kept = true;
         strs_free(&opts.argv);

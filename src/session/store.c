@@ -242,6 +242,17 @@ void store_list_free(struct box_meta *all, size_t n)
         free(all);
 }
 
+/* discard(boxes, id, err): out of sight first, so that whoever looks meanwhile finds no box rather
+ * than half of one, and a sweep finds what could not be deleted. */
+static int discard(int boxes, const char *id, struct err *err)
+{
+        char gone[128];
+        snprintf(gone, sizeof gone, GONE "%s-%d", id, (int)getpid());
+        if (renameat(boxes, id, boxes, gone) < 0)
+                return errno == ENOENT ? 0 : err_sys(err, "remove box %s", id);
+        return beneath_remove_tree(boxes, gone, err);
+}
+
 int store_remove(const struct store *s, const char *id, struct err *err)
 {
         _cleanup_close_ int dir = store_box_dir(s, id, err);
@@ -257,12 +268,13 @@ int store_remove(const struct store *s, const char *id, struct err *err)
         if (lock < 0 && errno != ENOENT)
                 return -1;
 
-        /* Out of sight first: whoever looks meanwhile finds no box rather than half of one. */
-        char gone[128];
-        snprintf(gone, sizeof gone, GONE "%s-%d", id, (int)getpid());
-        if (renameat(boxes, id, boxes, gone) < 0)
-                return errno == ENOENT ? 0 : err_sys(err, "remove box %s", id);
-        return beneath_remove_tree(boxes, gone, err);
+        return discard(boxes, id, err);
+}
+
+int store_discard(const struct store *s, const char *id, struct err *err)
+{
+        _cleanup_close_ int boxes = open_boxes(s, err);
+        return boxes < 0 ? -1 : discard(boxes, id, err);
 }
 
 int store_sweep(const struct store *s, struct err *err)

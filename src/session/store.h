@@ -102,6 +102,9 @@ void store_list_free(struct box_meta *, size_t);
 /* store_remove(s, id, err): delete everything of a box that is not alive. */
 int store_remove(const struct store *, const char *id, struct err *);
 
+/* store_discard(s, id, err): the same for a box whose lock the caller holds. */
+int store_discard(const struct store *, const char *id, struct err *);
+
 /* store_sweep(s, err): finish removals that were interrupted. Returns how many, or -1. */
 int store_sweep(const struct store *, struct err *);
 

@@ -57,7 +57,7 @@ int store_box_lock(int dir_fd, struct err *err)
 
 bool store_box_is_alive(int dir_fd)
 {
-        _cleanup_close_ int fd = openat(dir_fd, "lock", O_RDONLY | O_CLOEXEC);
+        _cleanup_close_ int fd = openat(dir_fd, "lock", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
         if (fd < 0) {
                 /* Between its mkdir and its lock a box is younger than a moment. So seems one that
                  * was just deleted under a descriptor somebody held; but that has no link. */

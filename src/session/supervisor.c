@@ -302,7 +302,7 @@ static void clear(struct sup *s)
         if (s->end.is_kept)
                 store_meta_write(s->dir_fd, &s->meta, &e);
         else
-                layers_remove_box(s->store, s->id, &e);
+                store_discard(s->store, s->id, &e);
 }
 
 _Noreturn void supervisor_main(const struct supervisor_args *a)
