@@ -256,8 +256,13 @@ if [ ${#failures[@]} -gt 0 ]; then
 		[ -s "$log" ] || continue
 		case $shown in *"|$log|"*) continue ;; esac
 		shown="$shown|$log|"
-		printf '\nThe end of %s:\n' "${log#"$top"/}"
-		tail -n 20 "$log" | sed 's/^/    /'
+		if grep -qa '^not ok ' "$log" && ! tail -n 3 "$log" | grep -qa '^not ok '; then
+			printf '\nFrom %s, around what failed:\n' "${log#"$top"/}"
+			grep -a -B 3 -A 1 '^not ok ' "$log" | head -n 30 | sed 's/^/    /'
+		else
+			printf '\nThe end of %s:\n' "${log#"$top"/}"
+			tail -n 20 "$log" | sed 's/^/    /'
+		fi
 	done
 fi
 [ $((passed + failed)) -gt 0 ] || echo "No test ran."
