@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034,SC2154
 # host_cases.sh - cases that are judged from outside: boxes started wrongly, starved, killed.
 #
 # Sourced by judge.sh after the cases that run inside; uses its ok, not_ok and skip.

@@ -5,6 +5,7 @@
 # Started by run.sh, which planted the host's side. Rules: in the full box every case is blocked or
 # not applicable. Without its set of layers it escapes. Without any part of the set it does not. No
 # single layer frees a case whose set is another. What no switch frees is the kernel's doing.
+# shellcheck disable=SC2034,SC2154
 set -u
 # shellcheck source=tests/attack/lib_box.sh
 . "$here/lib_box.sh"
@@ -27,10 +28,10 @@ skip() { echo "skip attack-$1 $2: $3"; }
 # --- the case table, from the attacker itself ------------------------------------------------------
 
 ids=()
-declare -A name start set_of
+declare -A name start set_of user_set root_set
 while IFS=$'\t' read -r id _ _ how user root words; do
 	ids+=("$id")
-	name[$id]=$words start[$id]=$how
+	name[$id]=$words start[$id]=$how user_set[$id]=$user root_set[$id]=$root
 	[ "$as" = root ] && set_of[$id]=$root || set_of[$id]=$user
 done < <("$inside" list)
 
@@ -91,6 +92,17 @@ grep -q attacked "$work/tree/file" && echo tree-file >>"$res/events.full"
 echo "# no box"
 (cd "$work/ws" && "${user_env[@]}" ./inside all 6>&- 7<"$work/secret-dir/secret" \
 	8<"$work/secret-dir" </dev/null >"$res/host.plain" 2>/dev/null)
+
+# Who holds processes and memory depends on the machine: a group where there is one (the column of
+# root in the table), else limits of each process and a watch from outside (the column of a user).
+measure limit rlimits R1
+for id in "${ids[@]}"; do
+	[ "${start[$id]}" = limit ] || continue
+	case $(verdict "$(result_of limit rlimits)" R1) in
+	blocked) set_of[$id]=${root_set[$id]} ;;
+	escaped) set_of[$id]=${user_set[$id]} ;;
+	esac
+done
 
 echo "# one wall at a time"
 for layer in "${layers[@]}"; do

@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034,SC2154
 # lib_box.sh - how the judge starts boxes: one function per way of starting, results in files.
 #
 # Sourced by judge.sh and host_cases.sh. $work, $as, $canary and $here come from run.sh.

@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034,SC2154
 # roles.sh - attacker code run as our own roles shows what taking one over yields.
 #
 # Sourced by judge.sh. The CLI and the supervisor have the user's own rights by design, which is
