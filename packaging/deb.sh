@@ -29,7 +29,7 @@ gzip -9nc man/ostiary.1 >"$root/usr/share/man/man1/ostiary.1.gz"
 	echo
 	echo "  * See SPECIFICATION.md for what this version promises."
 	echo
-	echo " -- The Ostiary project <ostiary@localhost>  $(date -R -d "@${SOURCE_DATE_EPOCH:-$(stat -c %Y VERSION)}")"
+	echo " -- The Ostiary project <ostiary@example.org>  $(date -R -d "@${SOURCE_DATE_EPOCH:-$(stat -c %Y VERSION)}")"
 } | gzip -9nc >"$root/usr/share/doc/ostiary/changelog.gz"
 
 mkdir -p "$root/DEBIAN"
