@@ -129,7 +129,7 @@ out/demo/witness: demo/witness.c
 FUZZ_SECONDS ?= 30
 
 # Targets below build through a second make, in parallel unless the first was told how.
-SUB = --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+SUB = --no-print-directory $(if $(V),,-s) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 help:
 	@echo 'make            build out/release/ostiary'
