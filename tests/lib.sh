@@ -88,9 +88,9 @@ term_shows() { term_screen | grep -qE -- "$1"; }
 # term_wait REGEX [SECONDS]: until the screen shows it. Words that are also typed are written with
 # quotes in the middle (ab''cd), so that the echo of the line is not taken for its answer.
 term_wait() { within "${2:-10}" term_shows "$1"; }
-# term_prompt [PROMPT]: the last line is an empty prompt, so what is typed now goes to that shell. What is
+# term_prompt [PROMPT]: the last line ends in an empty prompt, so what is typed now goes to that shell. What is
 # typed while a box's command runs belongs to the box, also when the command never reads it.
-term_is_at() { [ "$(term_tail 1 | sed 's/ *$//')" = "$1" ]; }
+term_is_at() { [[ $(term_tail 1 | sed 's/ *$//') == *"$1" ]]; }
 term_prompt() { within 10 term_is_at "${1:-host>}"; }
 term_lacks() { ! term_shows "$1"; }
 # shows NAME REGEX [SECONDS]: the screen comes to show it.
