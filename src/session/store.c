@@ -18,7 +18,8 @@
 #include <sys/stat.h>
 
 enum { NAME_LEN_MAX = 40 };
-#define GONE ".gone-" /* a box on its way out */
+#define FRESH ".new-"  /* a box that has no name yet */
+#define GONE  ".gone-" /* a box on its way out */
 
 /* Short words that are easy to say, type and tell apart. */
 static const char *const words[] = {
@@ -61,22 +62,26 @@ static void make_id(char out[32])
                  r & 0xffffu);
 }
 
-/* claim(boxes, id): make the directory and take its lock. 0, or -1 with errno: EEXIST when somebody
- * has it, ENOENT or EAGAIN when a sweep came in between. */
+/* claim(boxes, id): make a directory, take its lock, and only then give it its name: there is never
+ * a box without a lock, whoever is killed when. 0, or -1 with errno: EEXIST when somebody has the
+ * name, ENOENT or EAGAIN when a sweep came in between. */
 static int claim(int boxes, const char *id, int *dir_fd, int *lock_fd)
 {
-        if (mkdirat(boxes, id, 0700) < 0)
+        char fresh[128];
+        snprintf(fresh, sizeof fresh, FRESH "%s-%d", id, (int)getpid());
+        if (mkdirat(boxes, fresh, 0700) < 0)
                 return -1;
-        _cleanup_close_ int dir = open_box(boxes, id);
-        int lock = dir >= 0 ? store_box_lock(dir, NULL) : -1;
-        if (lock < 0) {
+        _cleanup_close_ int dir = open_box(boxes, fresh);
+        _cleanup_close_ int lock = dir >= 0 ? store_box_lock(dir, NULL) : -1;
+        /* Replaces an empty directory, which is no box; a box has its lock in it. */
+        if (lock < 0 || renameat(boxes, fresh, boxes, id) < 0) {
                 int e = errno;
-                unlinkat(boxes, id, AT_REMOVEDIR); /* fails, rightly, when somebody else has it */
-                errno = e;
+                beneath_remove_tree(boxes, fresh, NULL);
+                errno = e == ENOTEMPTY || e == ENOTDIR ? EEXIST : e;
                 return -1;
         }
         *dir_fd = take_fd(&dir);
-        *lock_fd = lock;
+        *lock_fd = take_fd(&lock);
         return 0;
 }
 
@@ -277,6 +282,20 @@ int store_discard(const struct store *s, const char *id, struct err *err)
         return boxes < 0 ? -1 : discard(boxes, id, err);
 }
 
+/* sweep_one(boxes, name): delete half a box. One on its way out may be deleted by several at once;
+ * one that is being made has its lock, or its maker finds ours and tries again. */
+static bool sweep_one(int boxes, const char *name)
+{
+        bool is_fresh = str_starts(name, FRESH);
+        if (!is_fresh && !str_starts(name, GONE))
+                return false;
+        _cleanup_close_ int dir = is_fresh ? open_box(boxes, name) : -1;
+        _cleanup_close_ int lock = dir >= 0 ? store_box_lock(dir, NULL) : -1;
+        if (is_fresh && lock < 0)
+                return false;
+        return beneath_remove_tree(boxes, name, NULL) == 0;
+}
+
 int store_sweep(const struct store *s, struct err *err)
 {
         _cleanup_close_ int boxes = open_boxes(s, err);
@@ -287,12 +306,7 @@ int store_sweep(const struct store *s, struct err *err)
         if (!d)
                 return err_sys(err, "list %s/boxes", s->state);
         int n = 0;
-        for (struct dirent *e; (e = readdir(d));) {
-                if (!str_starts(e->d_name, GONE))
-                        continue;
-                /* Somebody may be deleting it right now; both then delete, and both are done. */
-                if (beneath_remove_tree(boxes, e->d_name, NULL) == 0)
-                        n++;
-        }
+        for (struct dirent *e; (e = readdir(d));)
+                n += sweep_one(boxes, e->d_name);
         return n;
 }

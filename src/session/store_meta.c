@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { META_MAX = 1 << 20, YOUNG_S = 10 };
+enum { META_MAX = 1 << 20 };
 
 static const char *const state_name[] = {"starting", "running", "exited", "dead"};
 
@@ -58,13 +58,8 @@ int store_box_lock(int dir_fd, struct err *err)
 bool store_box_is_alive(int dir_fd)
 {
         _cleanup_close_ int fd = openat(dir_fd, "lock", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-        if (fd < 0) {
-                /* Between its mkdir and its lock a box is younger than a moment. So seems one that
-                 * was just deleted under a descriptor somebody held; but that has no link. */
-                struct stat st;
-                return fstat(dir_fd, &st) == 0 && st.st_nlink > 0 &&
-                       st.st_mtime + YOUNG_S > time(NULL);
-        }
+        if (fd < 0)
+                return false;
         struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
         return fcntl(fd, F_OFD_GETLK, &all) == 0 && all.l_type != F_UNLCK;
 }

@@ -173,17 +173,25 @@ static void rubbish(struct store *s)
         mkdirat(fd, ".hidden", 0700);
         mkdirat(fd, ".gone-x-1", 0700);
         mkdirat(fd, ".gone-x-1/deep", 0700);
+        mkdirat(fd, ".new-x-1", 0700);
+        mkdirat(fd, ".new-x-2", 0700);
+        int maker = openat(fd, ".new-x-2", O_RDONLY | O_DIRECTORY);
+        int lock = store_box_lock(maker, &err);
         int meta = openat(fd, "with-nul/meta", O_CREAT | O_WRONLY, 0600);
         CHECK("a torn file was written", write(meta, "state exited\n\0\0\0", 16) == 16);
         close(meta);
         check(store_list(s, &all, &n, &err) == 0 && n == 2,
               "rubbish is listed as far as it is a box", "%zu listed", n);
-        CHECK("a young directory without a lock is starting", all[0].state == BOX_STARTING);
+        CHECK("a directory without a lock is dead", all[0].state == BOX_DEAD);
         store_list_free(all, n);
         CHECK("a link is no box", store_box_dir(s, "a-link", &err) < 0);
         CHECK("half-made can be removed", store_remove(s, "half-made", &err) == 0);
         CHECK("torn can be removed", store_remove(s, "with-nul", &err) == 0);
-        CHECK("interrupted removals are finished", store_sweep(s, &err) == 1);
+        CHECK("interrupted removals and beginnings are finished", store_sweep(s, &err) == 2);
+        CHECK("one that is being made is left alone", faccessat(fd, ".new-x-2/lock", F_OK, 0) == 0);
+        close(maker);
+        close(lock);
+        CHECK("until its maker is gone", store_sweep(s, &err) == 1);
         close(fd);
         free(boxes);
 }
