@@ -137,6 +137,7 @@ for role in supervisor init; do
 	box=$tag-exec-$role
 	"$ostiary" create -q --name "$box" >/dev/null
 	supervisor=$(pid_of "$box") init=$(init_of "$(pid_of "$box")")
+	: >"$work/exec.out"
 	"$ostiary" exec "$box" -- sh -c 'echo begun; sleep 1234' </dev/null >"$work/exec.out" 2>"$work/exec.err" &
 	client=$!
 	wait_for 5 grep -q begun "$work/exec.out"

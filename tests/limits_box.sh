@@ -29,10 +29,14 @@ if [ -n "$has_group" ]; then
 	box --limit memory=60M -- sh -c 'head -c 30000000 /dev/zero >/dev/shm/a; ./hog memory 40'
 	same 'memory: files in /dev/shm count' "$code" 137
 else
-	box --limit memory=100M -- ./hog memory 300
-	holds 'memory: one process is refused more' "$out" 'refused at '
-	[[ $out =~ refused\ at\ ([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -le 100 ]
-	check 'within its limit' $? "$out"
+	if [ "${VARIANT:-release}" = asan ]; then
+		skip 'memory: one process is refused more' 'the sanitizer needs address space that an rlimit would count'
+	else
+		box --limit memory=100M -- ./hog memory 300
+		holds 'memory: one process is refused more' "$out" 'refused at '
+		[[ $out =~ refused\ at\ ([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -le 100 ]
+		check 'within its limit' $? "$out"
+	fi
 	box --limit memory=100M -- sh -c './hog memory 60 20 & ./hog memory 60 20 & wait'
 	same 'memory: several processes together end the box with 120' "$code" 120
 	holds 'in words' "$err" 'more than the memory limit of 100.0 MiB'
@@ -72,11 +76,13 @@ holds 'files: nor can it be raised' "$out $code" '50 2'
 box --limit inotify=20 -- ./hog watches 100
 same 'inotify: no more watches than the limit' "$out" 'refused at 20: No space left on device'
 same 'inotify: the host has its own' "$("$work/hog" watches 100; rm -rf /tmp/watched-*)" 'got 100'
-box -- sh -c 'cat /proc/sys/user/max_user_namespaces /proc/sys/user/max_net_namespaces /proc/sys/user/max_mnt_namespaces'
-same 'namespaces: none may be made' "$out" $'0\n0\n0'
-box -- sh -c 'unshare -U true'
-[ "$code" != 0 ]
-check 'namespaces: nor are they' $? "$out$err"
+box -- cat /proc/sys/user/max_user_namespaces
+same 'namespaces: none may be made' "$out" 0
+for kind in --user --net --mount --pid --ipc --uts --cgroup; do
+	box -- unshare $kind true
+	[ "$code" != 0 ]
+	check "namespaces: unshare $kind fails" $? "$out$err"
+done
 
 # --- time -----------------------------------------------------------------------------------------------
 box --limit time=1s -- sleep 100
@@ -111,9 +117,11 @@ for limit in memory=lots memory=-1 pids=x time=soon cpu=0 nonsense=1 memory 'mem
 	[ "$code" = 64 ] && [ "$(grep -c '^ostiary: ' <<<"$err")" = 1 ]
 	check "the limit $limit is refused" $? "status $code: $err"
 done
-box --limit memory=1M -- bash -c 'echo {1..100000} | wc -c'
-[ "$out" != 588895 ]
-check 'a limit too small to work in' $? "status $code: $out$err"
+if [ "${VARIANT:-release}" != asan ]; then
+	box --limit memory=1M -- bash -c 'echo {1..100000} | wc -c'
+	[ "$out" != 588895 ]
+	check 'a limit too small to work in' $? "status $code: $out$err"
+fi
 box --limit pids=1 -- true
 [ "$code" != 0 ] && [[ $err == 'ostiary: '* ]]
 check 'no room for one process: words' $? "status $code: $err"
