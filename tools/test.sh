@@ -46,6 +46,9 @@ trap 'exit 130' INT TERM HUP
 run_dir=$(mktemp -d /tmp/ostiary-test.XXXXXX) || exit 1
 chmod 755 "$run_dir"
 mkdir -m 700 "$run_dir/home"
+# Sanitizers write here, because most of our processes have no terminal to write to.
+mkdir -m 1777 "$run_dir/sanitizer"
+sanitizer="log_path=$run_dir/sanitizer/report:print_stacktrace=1"
 
 user_uid='' user_gid='' user_top=$top user_home=$run_dir/home
 
@@ -110,7 +113,9 @@ watch_suite() { # label, log
 run_suite() {
 	local name=$1 who=$2 limit=$3 program=$4
 	local label="$name ($who)" log status start=$EPOCHREALTIME watcher=''
-	local tree=$top home=$run_dir/home
+	local tree=$top home=$run_dir/home leaks=0
+	# The search for leaks at a program's end wants ptrace, which a box does not give.
+	[[ $program == */unit/* ]] && leaks=1
 	log=$logs/$(echo "$name-$who" | tr / _).log
 	: >"$log"
 
@@ -130,7 +135,7 @@ run_suite() {
 		exec env -i PATH="$system_path" HOME="$home" LANG=C.UTF-8 TERM=xterm-256color \
 			OSTIARY="$tree/out/$variant/ostiary" OSTIARY_WEAK="$tree/out/weak/ostiary" \
 			VARIANT="$variant" SUITE_USER="$who" SUITE_CACHE="$top/out" ${FUZZ_SECONDS:+FUZZ_SECONDS="$FUZZ_SECONDS"} \
-			ASAN_OPTIONS="${ASAN_OPTIONS:-}" UBSAN_OPTIONS="${UBSAN_OPTIONS:-}" \
+			ASAN_OPTIONS="$sanitizer:detect_leaks=$leaks" UBSAN_OPTIONS="$sanitizer" \
 			setsid -w timeout -k 10 "$limit" "${as[@]}" "./$program"
 	) </dev/null >"$log" 2>&1 &
 	suite_pid=$!
@@ -170,6 +175,12 @@ run_suite() {
 	if [ -n "$broken" ]; then
 		bad=$((bad + 1))
 		note_failure "$label" "$broken" "$log"
+	fi
+	if compgen -G "$run_dir/sanitizer/*" >/dev/null; then
+		bad=$((bad + 1))
+		cat "$run_dir"/sanitizer/* >"$log.sanitizer"
+		rm -f "$run_dir"/sanitizer/*
+		note_failure "$label" "a sanitizer found a fault: $(grep -am 1 -E 'ERROR|runtime error' "$log.sanitizer")" "$log.sanitizer"
 	fi
 	local extra=''
 	[ "$bad" = 0 ] || extra=", $bad FAILED"
