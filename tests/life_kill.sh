@@ -200,6 +200,44 @@ wait_for 5 no_orphans
 check 'nothing of it lives on' $? "$(orphans)"
 "$ostiary" rm "$box" >/dev/null 2>&1
 
+# --- rm, and the taking over of a home, cut short ---------------------------------------------------------
+box=$tag-big
+"$ostiary" run -q --keep --name "$box" -- bash -c 'mkdir d{1..40}; touch d{1..40}/f{1..50}'
+read -r hit status <<<"$("$work/assassin" cli 2000 "$ostiary" rm "$box" 2>/dev/null </dev/null)"
+holds 'kill -9 of rm' "$hit" hit
+state=$(state_of "$box")
+[ -z "$state" ] || [ "$state" = exited ]
+check 'the box is there or it is not' $? "$state"
+say "$ostiary" rm "$box"
+"$ostiary" gc >/dev/null 2>&1
+nothing_left 'gc finishes what rm began'
+
+mkdir -p "$HOME/.config/ostiary/profiles"
+printf 'extends default\npersist ~/.agent\n' >"$HOME/.config/ostiary/profiles/keeper.profile"
+wrong='' taken=0
+for round in $(seq 10); do
+	box=$tag-home-$round
+	"$ostiary" create -q --profile keeper --name "$box" >/dev/null
+	"$ostiary" exec "$box" -- bash -c "rm -rf ~/.agent; mkdir -p ~/.agent; touch ~/.agent/{1..300}-$round"
+	victim=$(pid_of "$box")
+	"$ostiary" stop "$box" >/dev/null 2>&1 &
+	stopper=$!
+	sleep "0.0$((RANDOM % 4))$((RANDOM % 10))"
+	kill -9 "$victim" 2>/dev/null
+	wait $stopper
+	count=$("$ostiary" run -q --rm --profile keeper -- bash -c "ls ~/.agent 2>/dev/null | wc -l; ls ~/.agent 2>/dev/null | sed 's/.*-//' | sort -u | wc -l" | tr '\n' ' ')
+	case $count in
+	'300 1 ') taken=$((taken + 1)) ;;
+	'0 0 ') [ $taken = 0 ] || wrong="$wrong $round: all is gone;" ;;
+	*) wrong="$wrong $round: $count;" ;;
+	esac
+	"$ostiary" rm -f "$box" >/dev/null 2>&1
+done
+[ -z "$wrong" ]
+check 'a home is taken over whole or not at all, whenever the supervisor is killed' $? "$wrong"
+"$ostiary" gc >/dev/null 2>&1
+nothing_left 'and no half of it is left'
+
 # --- two at once --------------------------------------------------------------------------------------
 box=$tag-race
 for i in 1 2 3 4 5 6; do
