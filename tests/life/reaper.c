@@ -2,8 +2,8 @@
  * supervisor was killed, ends up as a child here: what still lives after the suite is known
  * exactly, without guessing by name.
  *
- * Started by tests/lib_life.sh. Prints one `not ok` line when something is left, and ends it: only its
- * own descendants, by pid. */
+ * Started by tests/lib_life.sh. Prints one `not ok` line when something is left, and ends it: only
+ * its own descendants, by pid. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

@@ -254,7 +254,7 @@ static int try_terminal(void *with)
         if (master < 0 || grantpt(master) < 0 || unlockpt(master) < 0)
                 return 99;
         int tty = open(ptsname(master), O_RDWR); /* session leader: becomes our terminal */
-        char bytes[16] = "x"; /* room for what an ordinary request answers */
+        char bytes[16] = "x";                    /* room for what an ordinary request answers */
         return tty < 0 ? 98 : result(syscall(SYS_ioctl, tty, request, bytes));
 }
 
