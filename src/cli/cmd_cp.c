@@ -235,9 +235,17 @@ static int copy_with(struct copy *c, const struct store *store, const char *id, 
         if (box_dir < 0)
                 return -1;
         bool was_alive = store_box_is_alive(box_dir);
-        if (!was_alive && session_wake(store, id, err) < 0)
-                return -1;
-        int client = session_connect(store, id, err);
+        int client = was_alive ? session_connect(store, id, err) : -1;
+        if (was_alive && client < 0) {
+                if (err->code != E_ABSENT)
+                        return -1;
+                was_alive = false; /* it ended as we came */
+        }
+        if (!was_alive) {
+                if (session_wake(store, id, err) < 0)
+                        return -1;
+                client = session_connect(store, id, err);
+        }
         int r = client < 0 ? -1 : transfer(c, client, &place, root_fd, err);
         cleanup_close(&client);
         if (!was_alive)

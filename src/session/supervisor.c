@@ -348,8 +348,9 @@ _Noreturn void supervisor_main(const struct supervisor_args *a)
         }
         loop_run(s.loop);
         /* The end, or why there was no beginning, is told after the clearing, so that `ps` and the
-         * next `run` under the same name find nothing half gone. */
+         * next command for the same box find nothing half gone; so the lock goes first too. */
         clear(&s);
+        close_fd(&s.lock_fd);
         for (struct client *c = s.clients; c; c = c->next) {
                 if (s.failure.code)
                         client_send_failed(c, &s.failure);
