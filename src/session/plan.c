@@ -276,6 +276,12 @@ static int plan_command(const struct session_opts *opts, const struct profile *p
                         const struct toolchain_query *q, struct toolchain_set *tools,
                         struct session_plan *plan, struct err *err)
 {
+        /* An agent that something else will start (exec later, a script now) must be there too; one
+         * that is not installed is not missed until then. */
+        if (profile->command && (opts->is_waiting || opts->argv.n)) {
+                struct err unheard = {0};
+                toolchain_resolve(q, profile->command, tools, &unheard);
+        }
         if (opts->is_waiting)
                 return 0;
         if (opts->argv.n) {

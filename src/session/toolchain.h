@@ -58,7 +58,8 @@ int toolchain_path(const struct toolchain_query *, struct toolchain_set *, struc
 
 /* toolchain_resolve(q, word, set, err): find ${word} (a name, or a path with a slash) and expose
  * what it needs, through symlinks, shebangs and shims; fills set->exe. E_NOCMD when it is not on
- * PATH, with how to install it if a profile knows; E_NOEXEC when it is there and not executable. */
+ * PATH, with how to install it if a profile knows; E_NOEXEC when it is there and not executable.
+ * May be called for several words; set->exe is the last one's. */
 int toolchain_resolve(const struct toolchain_query *, const char *word, struct toolchain_set *,
                       struct err *);
 

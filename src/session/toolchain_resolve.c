@@ -313,6 +313,7 @@ int toolchain_resolve(const struct toolchain_query *q, const char *word, struct 
         }
         free(set->exe);
         set->exe = exe;
+        set->is_moved = false;
         toolchain_tidy(set);
         if (result == 0)
                 settle_exe(&f, word);
