@@ -72,6 +72,7 @@ struct sup {
         struct err failure;   /* how it failed to start */
         struct outlog log;
         struct box_meta meta;
+        struct box_meta before; /* of a box that was woken: the story of its main command */
         uint64_t disk_now;
         uint64_t memory_peak_seen;
         uint64_t kills_told; /* processes killed for want of memory that clients have heard of */

@@ -292,9 +292,13 @@ static void clear(struct sup *s)
         s->end.is_kept = !s->opts->is_removed && s->is_built &&
                          (s->opts->is_kept || s->opts->is_waiting || s->meta.has_changes);
         s->meta.state = BOX_EXITED;
-        s->meta.ended = time(NULL);
-        s->meta.exit_code = msg_ended_exit_code(&s->end);
-        s->meta.end_words = s->end.words;
+        /* Woken to be looked at, it still is the box of the command that ended in it then. */
+        bool is_woken = s->before.ended != 0;
+        if (is_woken)
+                s->meta.command = s->before.command;
+        s->meta.ended = is_woken ? s->before.ended : time(NULL);
+        s->meta.exit_code = is_woken ? s->before.exit_code : msg_ended_exit_code(&s->end);
+        s->meta.end_words = is_woken ? s->before.end_words : s->end.words;
         s->meta.is_kept = s->end.is_kept;
         s->meta.supervisor_pid = 0;
         outlog_close(&s->log);
@@ -340,6 +344,8 @@ _Noreturn void supervisor_main(const struct supervisor_args *a)
                 _exit(125);
         s.sig_src = loop_add(s.loop, s.sig_fd, EPOLLIN, on_signal_fd, &s);
         layers_fill_meta(&s.meta, a->plan, a->opts, a->id);
+        if (a->ready_fd >= 0 && store_meta_read(a->dir_fd, a->id, &s.before, NULL) == 0)
+                s.meta.created = s.before.created;
 
         if (start_box(&s, a) < 0) {
                 if (!s.clients && a->client_fd >= 0)
