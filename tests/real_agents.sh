@@ -3,43 +3,14 @@
 # real_agents.sh - the agents from npm, unmodified, each installed under the home's npm prefix: they start
 # in a box, show their screens in a terminal without asking what the profile has answered, and end.
 #
-# tools/setup.sh puts them into out/test-agents once. No key and no network: what is awaited is the
-# screen that a new user sees.
+# No key and no network: what is awaited is the screen that a new user sees.
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
-cache=${SUITE_CACHE:-$top/out}/test-agents
-if ! has tmux || ! has node; then
-	skip 'agents' 'tmux or node is not installed'
-	exit 0
-fi
-if ! [ -r "$cache/lib/node_modules" ]; then
-	skip 'agents' 'npm could not install them, or this user cannot read them'
-	exit 0
-fi
-
-prefix=$HOME/.npm-global
-mkdir -p "$prefix/bin" "$prefix/lib/node_modules"
-export PATH=$prefix/bin:$PATH TERM=xterm-256color
-cd "$work/ws" && git init -q . 2>/dev/null
+. tests/lib_agents.sh
 
 # Questions that no profile may leave to the user: trust, permissions, updates, first choices.
 dialogs='[Tt]rust (this|the) (folder|files|workspace|directory)|Do you trust|[Uu]pdate available|[Nn]ew version|Choose (the|your) .*(style|theme)|Select (a )?[Tt]heme|Yes, I accept|Would you like to enable|SyntaxError|Cannot find module|Failed to download|EACCES|EPERM|EROFS|panicked at|core dumped|Bad system call'
 
-# installed NAME PACKAGE: the package into this home, as `npm install -g` leaves it: by hard links, which root
-# may make. An ordinary user copies what is not too large, and has the rest as `npm link` would leave it.
-installed() {
-	local name=$1 from=$cache/lib/node_modules/$2 to=$prefix/lib/node_modules/$2
-	if [ ! -e "$cache/bin/$name" ]; then
-		skip "$name" "npm could not install $2"
-		return 1
-	fi
-	mkdir -p "$(dirname "$to")"
-	if ! cp -al "$from" "$to" 2>/dev/null; then
-		rm -rf "$to"
-		if [ "$(du -sm "$from" | cut -f 1)" -lt 120 ]; then cp -a "$from" "$to"; else ln -s "$from" "$to"; fi
-	fi
-	ln -s "$(readlink "$cache/bin/$name")" "$prefix/bin/$name"
-}
 # begin NAME FLAGS WORDS: in a window of its own.
 begin() {
 	term=$1
@@ -85,17 +56,6 @@ modes_before=$(term_modes)
 
 # Together, for most of their start is waiting. codex gets a provider that needs no login and gemini a key
 # that is none: so they show what comes after the question for one.
-there=''
-while read -r name package; do
-	installed "$name" "$package" && there="$there $name"
-done <<-'ROWS'
-	claude   @anthropic-ai/claude-code
-	codex    @openai/codex
-	gemini   @google/gemini-cli
-	opencode opencode-ai
-	pi       @mariozechner/pi-coding-agent
-	copilot  @github/copilot
-ROWS
 for name in $there; do
 	case $name in
 	codex) begin $name '' "-- -c model_provider=x -c 'model_providers.x={name=\"x\",base_url=\"http://127.0.0.1:9/v1\"}'" ;;

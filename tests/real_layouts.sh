@@ -105,6 +105,12 @@ mkdir -p "$HOME/.config/tool" && ln -sf "$HOME/.ssh/id_ed25519" "$HOME/.fly/bin/
 leak=$(PATH=$HOME/.fly/bin:$system box -- sh -c "cat '$HOME/.fly/bin/evil' || true" 2>/dev/null)
 same 'a link to a key among the programs leads nowhere' "$leak" ''
 
+# An agent that something else starts: a script now, exec later.
+link .local/bin/claude "$HOME/.local/share/claude/versions/2.0.1"
+same 'an agent named by --profile, started by a script' "$(PATH=$HOME/.local/bin:$system box --profile claude -- sh -c 'claude word' 2>&1)" word
+PATH=$HOME/.local/bin:$system "$ostiary" create -q -n waits claude >/dev/null 2>&1
+same 'an agent in a box that waits' "$("$ostiary" exec waits -- claude word 2>&1)" word
+
 # By path, outside the home and outside the workspace.
 mkdir -p "$work/tools/thing/bin" && printf '#!/bin/sh\necho "ran thing $1"\n' >"$work/tools/thing/bin/thing" && chmod +x "$work/tools/thing/bin/thing"
 same 'a program named by its path' "$(box -- "$work/tools/thing/bin/thing" word 2>&1)" 'ran thing word'

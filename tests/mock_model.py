@@ -1,0 +1,102 @@
+"""mock_model.py - a model service on loopback that wants exactly one command run.
+
+Started inside a box by tests/real_agents.sh. Speaks enough of three services' streams for their agents: the
+answer to the first question is a call of the agent's own shell tool, the answer to its result is the
+word DONE. Arguments: port, command."""
+import json
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+PORT, COMMAND = int(sys.argv[1]), sys.argv[2]
+
+
+def anthropic(ask):
+    """Events of /v1/messages."""
+    text = json.dumps(ask.get("messages", []))
+    tools = [t.get("name") for t in ask.get("tools", [])]
+    yield {"type": "message_start", "message": {
+        "id": "msg_1", "type": "message", "role": "assistant", "model": ask.get("model", "m"), "content": [],
+        "stop_reason": None, "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1}}}
+    name = next((n for n in tools if n in ("Bash", "bash")), None)
+    if name and "tool_result" not in text:
+        block = {"type": "tool_use", "id": "toolu_1", "name": name, "input": {}}
+        words = json.dumps({"command": COMMAND, "description": "the one command"})
+        delta, why = {"type": "input_json_delta", "partial_json": words}, "tool_use"
+    else:
+        block, delta, why = {"type": "text", "text": ""}, {"type": "text_delta", "text": "DONE"}, "end_turn"
+    yield {"type": "content_block_start", "index": 0, "content_block": block}
+    yield {"type": "content_block_delta", "index": 0, "delta": delta}
+    yield {"type": "content_block_stop", "index": 0}
+    yield {"type": "message_delta", "delta": {"stop_reason": why, "stop_sequence": None}, "usage": {"output_tokens": 2}}
+    yield {"type": "message_stop"}
+
+
+def openai(ask):
+    """Events of /v1/responses. The shell tool has had several names and forms."""
+    forms = {"shell": {"command": ["bash", "-c", COMMAND]}, "local_shell": {"command": ["bash", "-c", COMMAND]},
+             "shell_command": {"command": COMMAND}, "exec_command": {"cmd": COMMAND}}
+    names = [t.get("name") for t in ask.get("tools", [])]
+    name = next((n for n in forms if n in names), None)
+    done = "function_call_output" in json.dumps(ask.get("input", []))
+    yield {"type": "response.created", "response": {"id": "resp_1"}}
+    if name and not done:
+        item = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": name, "arguments": json.dumps(forms[name])}
+    else:
+        word = "DONE" if done else "no shell among " + ",".join(map(str, names))
+        item = {"type": "message", "id": "msg_1", "role": "assistant", "content": [{"type": "output_text", "text": word}]}
+    yield {"type": "response.output_item.done", "output_index": 0, "item": item}
+    yield {"type": "response.completed", "response": {"id": "resp_1", "output": [item], "usage": {
+        "input_tokens": 1, "output_tokens": 1, "total_tokens": 2, "input_tokens_details": None, "output_tokens_details": None}}}
+
+
+def google(ask):
+    """Pieces of :streamGenerateContent."""
+    names = [f.get("name") for t in ask.get("tools", []) for f in t.get("functionDeclarations", [])]
+    if "run_shell_command" in names and "functionResponse" not in json.dumps(ask.get("contents", [])):
+        part = {"functionCall": {"name": "run_shell_command", "args": {"command": COMMAND, "description": "the one command"}}}
+    else:
+        part = {"text": "DONE"}
+    yield {"candidates": [{"index": 0, "content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}],
+           "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}}
+
+
+class Model(BaseHTTPRequestHandler):
+    def answer(self, kind, body):
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        self.answer("application/json", b'{"data": [], "models": []}')
+
+    do_HEAD = do_GET
+
+    def do_POST(self):
+        raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        try:
+            ask = json.loads(raw)
+        except ValueError:
+            ask = {}
+        path = self.path.split("?")[0]
+        speak = anthropic if path.endswith("/messages") else openai if path.endswith("/responses") else google if "enerateContent" in path else None
+        sys.stderr.write(f"{path} {len(raw)} tools={len(ask.get('tools') or [])}\n")
+        sys.stderr.flush()
+        if speak is None:
+            self.answer("application/json", b'{"input_tokens": 1, "totalTokens": 1}')
+        elif speak is google and ":generateContent" in path:
+            self.answer("application/json", json.dumps(next(google(ask))).encode())
+        elif speak is anthropic and not ask.get("stream"):
+            self.answer("application/json", json.dumps({
+                "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "stop_reason": "end_turn",
+                "content": [{"type": "text", "text": "DONE"}], "usage": {"input_tokens": 1, "output_tokens": 1}}).encode())
+        else:
+            lines = "".join((f"event: {e['type']}\n" if "type" in e else "") + f"data: {json.dumps(e)}\n\n" for e in speak(ask))
+            self.answer("text/event-stream", lines.encode())
+
+    def log_message(self, *words):
+        pass
+
+
+ThreadingHTTPServer(("127.0.0.1", PORT), Model).serve_forever()

@@ -1,0 +1,99 @@
+#!/bin/bash
+# suite: users=root,user timeout=150
+# real_agents_work.sh - the agents at work: each asks a model, is told to run a command, runs it with its own
+# shell tool without asking anybody, and says the last word. The model is tests/mock_model.py, in the same box.
+cd "$(dirname "$0")/.." || exit 1
+. tests/lib.sh
+. tests/lib_agents.sh
+cp "$top/tests/mock_model.py" "$work/ws/"
+
+# The command that the model wants: shows that the agent's tools reach the project and nothing else.
+wanted() { echo "echo made by $1 >made.txt; ls -A $HOME/.ssh >>made.txt 2>&1"; }
+mkdir -p "$HOME/.ssh" && echo key >"$HOME/.ssh/id_ed25519"
+
+# worked NAME FLAGS COMMAND: the model and the agent in one box, without a terminal.
+worked() {
+	local name=$1 flags=$2 said
+	cat >"$name.sh" <<-SH
+		python3 mock_model.py 8123 '$(wanted "$name")' 2>mock.log &
+		for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+			python3 -c 'import socket; socket.create_connection(("127.0.0.1", 8123))' 2>/dev/null && break
+			sleep 0.1
+		done
+		$3
+	SH
+	# shellcheck disable=SC2086 # several flags
+	said=$(timeout -k 5 80 "$ostiary" run -q --keep -n "w-$name" --profile "$name" $flags -- sh "$name.sh" </dev/null 2>&1)
+	same "$name: ends well" $? 0
+	holds "$name: heard the answer to what it did" "$said" DONE
+	"$ostiary" cp -q "w-$name:made.txt" "$work/made-$name" 2>/dev/null
+	same "$name: ran the command in the project" "$(head -n 1 "$work/made-$name" 2>/dev/null)" "made by $name"
+	holds "$name: which saw no key" "$(tail -n 1 "$work/made-$name" 2>/dev/null)" 'No such file or directory'
+	[ ! -e made.txt ]
+	check "$name: and changed nothing on the host" $? "$(ls)"
+	"$ostiary" rm -f "w-$name" >/dev/null 2>&1
+}
+
+for name in $there; do
+	case $name in
+	claude)
+		worked claude '-e ANTHROPIC_BASE_URL=http://127.0.0.1:8123 -e ANTHROPIC_AUTH_TOKEN=none' \
+			'claude --dangerously-skip-permissions -p go'
+		;;
+	codex)
+		worked codex '' "codex exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox -m gpt-5-codex -c model_provider=x \\
+			-c 'model_providers.x={name=\"x\",base_url=\"http://127.0.0.1:8123/v1\",wire_api=\"responses\"}' go"
+		;;
+	gemini)
+		worked gemini '-e GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:8123 -e GEMINI_API_KEY=none' 'gemini --yolo -m gemini-2.5-flash -p go'
+		;;
+	opencode)
+		worked opencode '' "python3 -c '
+import json, os
+path = os.path.expanduser(\"~/.config/opencode/opencode.json\")
+settings = json.load(open(path))
+settings[\"provider\"] = {\"mock\": {\"npm\": \"@ai-sdk/anthropic\", \"name\": \"m\", \"models\": {\"m\": {\"name\": \"m\"}},
+    \"options\": {\"baseURL\": \"http://127.0.0.1:8123/v1\", \"apiKey\": \"none\"}}}
+json.dump(settings, open(path, \"w\"))'
+opencode run -m mock/m go"
+		;;
+	pi)
+		worked pi '' "mkdir -p ~/.pi/agent
+echo '{\"providers\":{\"mock\":{\"baseUrl\":\"http://127.0.0.1:8123\",\"apiKey\":\"none\",\"api\":\"anthropic-messages\",\"models\":[{\"id\":\"m\"}]}}}' >~/.pi/agent/models.json
+pi --provider mock --model m -p go"
+		;;
+	copilot) skip 'copilot at work' 'it speaks only to its own service' ;;
+	esac
+done
+
+# --- claude at a terminal: a night's work, left and looked at again -------------------------------------------
+case $there in *claude*)
+	term_open 100 40
+	modes_before=$(term_modes)
+	"$ostiary" run -q -d -t -n night --profile claude -e ANTHROPIC_BASE_URL=http://127.0.0.1:8123 -e ANTHROPIC_AUTH_TOKEN=none -- \
+		claude --dangerously-skip-permissions >/dev/null
+	check 'claude, started detached' $? "$("$ostiary" ps 2>&1)"
+	"$ostiary" exec -T night -- python3 mock_model.py 8123 "$(wanted claude)" >/dev/null 2>&1 </dev/null &
+	model=$!
+	term_type '"$OSTIARY" attach night'
+	shows 'attach shows its screen' 'bypass permissions on' 30
+	term_type 'please go'
+	shows 'it works without asking' 'DONE' 40
+	term_lacks 'Do you want to|1\. Yes'
+	check 'and no question is left' $? "$(term_tail)"
+	term_key C-] d
+	shows 'Ctrl-] d leaves it, whatever keyboard it asked for' 'detached from night'
+	term_prompt
+	same 'with the terminal as it was' "$(term_modes)" "$modes_before"
+	tm resize-window -t main -x 90 -y 30
+	term_clear
+	term_type '"$OSTIARY" attach night'
+	shows 'coming back, its screen is drawn again' 'bypass permissions on' 15
+	holds 'what it did is in the box' "$("$ostiary" exec -T night -- cat made.txt </dev/null)" 'made by claude'
+	"$ostiary" stop -t 3s night >/dev/null 2>&1
+	term_prompt
+	check 'stop ends it' $? "$(term_tail)"
+	wait $model
+	;;
+esac
+exit $bad
