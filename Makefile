@@ -83,6 +83,15 @@ $(O)/gen/seccomp_filter.h: $(O)/gen/gen_seccomp
 
 $(O)/box/seccomp.o: $(O)/gen/seccomp_filter.h
 
+# The public suffix list is carried inside too, in the packed form that distributions ship.
+PSL_FILE ?= /usr/share/publicsuffix/public_suffix_list.dafsa
+$(O)/gen/psl_data.h: tools/gen_psl.sh | out/.setup
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)
+	$(Q)sh tools/gen_psl.sh $(PSL_FILE) > $@
+
+$(O)/policy/psl.o: $(O)/gen/psl_data.h
+
 # Built-in profiles are text files; they are carried inside the program.
 $(O)/gen/profiles.c: tools/gen_profiles.sh $(wildcard profiles/*.profile)
 	@mkdir -p $(@D)

@@ -19,6 +19,7 @@ table() {
 		need libc6-dev        /usr/lib/*/libc.a        the C library, also as a static one
 		need libseccomp-dev   /usr/include/seccomp.h   compiling the system-call filter while building
 		need libjansson-dev   /usr/include/jansson.h   reading and writing JSON
+		need publicsuffix     /usr/share/publicsuffix/public_suffix_list.dafsa   the list that guards wildcards in rules
 	ROWS
 	test) cat <<-'ROWS' ;;
 		need util-linux       setpriv                  running a suite as an ordinary user
