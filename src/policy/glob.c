@@ -1,0 +1,170 @@
+/* glob.c - see glob.h. Pure; called by the rule parser and by match.c for every request. Patterns
+ * are kept decoded, so that a rule and a request are compared in one spelling. */
+#include "policy/glob.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "policy/path_canon.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENC_SLASH = PATH_ENC_SLASH, STAR = '\002', STARS = '\003' };
+
+void glob_free(struct glob *g)
+{
+        free(g->code);
+        memset(g, 0, sizeof *g);
+}
+
+bool glob_equal(const struct glob *a, const struct glob *b)
+{
+        return a->kind == b->kind && a->len == b->len &&
+               (a->len == 0 || memcmp(a->code, b->code, a->len) == 0);
+}
+
+static int wrong(struct glob *g, struct err *err, const char *why)
+{
+        glob_free(g);
+        return err_set(err, E_INPUT, "%s", why);
+}
+
+static bool has_dot_segment(const char *s, size_t len)
+{
+        for (size_t i = 0; i < len; i++) {
+                size_t left = len - i - 1;
+                if (s[i] != '/' && s[i] != ENC_SLASH)
+                        continue;
+                size_t dots = 0;
+                while (dots < left && s[i + 1 + dots] == '.')
+                        dots++;
+                if ((dots == 1 || dots == 2) &&
+                    (dots == left || s[i + 1 + dots] == '/' || s[i + 1 + dots] == ENC_SLASH))
+                        return true;
+        }
+        return false;
+}
+
+int glob_parse(enum glob_kind kind, const char *s, size_t len, struct glob *g, struct err *err)
+{
+        *g = (struct glob){.kind = kind};
+        if (len > GLOB_MAX)
+                return wrong(g, err, "a pattern has at most 1024 bytes");
+        if (kind == GLOB_PATH && (len == 0 || s[0] != '/'))
+                return wrong(g, err, "a path begins with /");
+        g->code = malloc(len + 1);
+        if (!g->code)
+                str_no_memory();
+        for (size_t i = 0; i < len;) {
+                if (s[i] == '*') {
+                        size_t stars = 1;
+                        while (i + stars < len && s[i + stars] == '*')
+                                stars++;
+                        if (stars > 2)
+                                return wrong(g, err, "* and ** are known, not three stars");
+                        bool is_deep = stars == 2 && kind == GLOB_PATH;
+                        g->code[g->len++] = is_deep ? STARS : STAR;
+                        i += stars;
+                        continue;
+                }
+                size_t n = 1;
+                while (i + n < len && s[i + n] != '*')
+                        n++;
+                if (kind == GLOB_PATH) {
+                        const char *why = NULL;
+                        long got = path_canon_decode(s + i, n, g->code + g->len, &why);
+                        if (got < 0)
+                                return wrong(g, err, why);
+                        g->len += (size_t)got;
+                } else {
+                        for (size_t k = 0; k < n; k++)
+                                if ((unsigned char)s[i + k] < 0x20 || s[i + k] == 0x7f)
+                                        return wrong(g, err,
+                                                     "a pattern has no control characters in it");
+                        memcpy(g->code + g->len, s + i, n);
+                        g->len += n;
+                }
+                i += n;
+        }
+        if (kind == GLOB_PATH && has_dot_segment(g->code, g->len))
+                return wrong(g, err, "this path has . or .. in it; write it straight");
+        return 0;
+}
+
+/* All places in the pattern where we could be are kept side by side, and each byte of the text
+ * moves them on: never more than pattern times text steps. */
+bool glob_matches(const struct glob *g, const char *text, size_t len)
+{
+        /* Most patterns begin with plain text that already decides. */
+        size_t head = 0;
+        while (head < g->len && (unsigned char)g->code[head] > STARS) {
+                if (head >= len || text[head] != g->code[head])
+                        return false;
+                head++;
+        }
+        if (head == g->len)
+                return head == len;
+
+        bool at[GLOB_MAX + 2] = {false};
+        size_t last = head; /* the furthest place that is set */
+        at[head] = true;
+        for (size_t i = head;; i++) {
+                /* A star may also stand for nothing. */
+                for (size_t k = head; k <= last && k < g->len; k++)
+                        if (at[k] && (g->code[k] == STAR || g->code[k] == STARS) && !at[k + 1]) {
+                                at[k + 1] = true;
+                                if (k + 1 > last)
+                                        last = k + 1;
+                        }
+                if (i == len)
+                        return at[g->len];
+                char c = text[i];
+                bool any = false;
+                /* From the far end, so that a place moved on is not moved twice. */
+                size_t new_last = head;
+                for (size_t k = last + 1; k-- > head;) {
+                        if (!at[k])
+                                continue;
+                        at[k] = false;
+                        if (k == g->len)
+                                continue;
+                        char want = g->code[k];
+                        size_t to = g->len + 1;
+                        if (want == STARS || (want == STAR && (g->kind == GLOB_VALUE || c != '/')))
+                                to = k;
+                        else if (want == c || (want == ENC_SLASH && c == '/'))
+                                to = k + 1;
+                        if (to > g->len)
+                                continue;
+                        at[to] = true;
+                        any = true;
+                        if (to > new_last)
+                                new_last = to;
+                }
+                if (!any)
+                        return false;
+                last = new_last;
+        }
+}
+
+void glob_print(const struct glob *g, struct buf *b)
+{
+        for (size_t i = 0; i < g->len; i++) {
+                char c = g->code[i];
+                if (c == STAR)
+                        buf_put_str(b, "*");
+                else if (c == STARS)
+                        buf_put_str(b, "**");
+                else if (g->kind == GLOB_VALUE)
+                        buf_put_u8(b, (uint8_t)c);
+                else if (c == '*')
+                        buf_put_str(b, "%2A");
+                else if (c == ',')
+                        buf_put_str(b, "%2C"); /* a bare one separates the places of a secret */
+                else {
+                        char out[3];
+                        buf_put(b, out, path_canon_put_encoded((unsigned char)c, out));
+                }
+        }
+}
