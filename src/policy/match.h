@@ -1,0 +1,80 @@
+/* match.h - does one rule speak of one request?
+ *
+ * The answer is not always yes or no: a path or a query may have several readings (path_canon.h), a
+ * field may be there twice, and a body may not have been read yet. policy.h turns the answer into a
+ * verdict so that doubt never opens anything. Pure. */
+#ifndef POLICY_MATCH_H
+#define POLICY_MATCH_H
+
+#include "policy/rule.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct path_canon;
+
+enum request_kind {
+        REQUEST_HTTP,   /* a request that was read: allow, ask and deny speak of it */
+        REQUEST_TCP,    /* a connection whose bytes would pass unread: tcp and deny */
+        REQUEST_SPLICE, /* a TLS connection that would pass undeciphered: splice and deny */
+};
+
+enum request_body {
+        REQUEST_BODY_NONE,       /* the request has no body */
+        REQUEST_BODY_UNREAD,     /* it has one; nobody has looked at it yet */
+        REQUEST_BODY_UNREADABLE, /* too large, broken, duplicate keys, unknown encoding */
+        REQUEST_BODY_READ,       /* body_each answers */
+};
+
+struct request_header {
+        const char *name; /* in small letters */
+        const char *value;
+        size_t value_len;
+};
+
+/* Called with each value that was found. */
+typedef void request_visit(void *ctx, const char *value, size_t len);
+
+struct request {
+        enum request_kind kind;
+        const struct host_name *host;
+        uint16_t port;
+        /* Only for REQUEST_HTTP: */
+        const char *method;
+        const struct path_canon *path;
+        const char *query; /* after "?", as sent; NULL when there is none */
+        size_t query_len;
+        const struct request_header *headers;
+        size_t headers_n;
+        enum request_body body;
+        /* body_each(body_ctx, where, name, visit, ctx): call ${visit} with every value of the JSON
+         * pointer or form field ${name}: strings as they are, numbers and words as JSON writes
+         * them, objects and arrays as their compact text. When the document is an array, a pointer
+         * is also tried on each element, so that a batch hides nothing. */
+        void (*body_each)(void *body_ctx, enum rule_where, const char *name, request_visit *,
+                          void *ctx);
+        void *body_ctx;
+};
+
+enum match {
+        MATCH_NO,
+        MATCH_SOME,       /* in one reading, or for one of several values */
+        MATCH_ALL,        /* in every reading, for every value */
+        MATCH_NEEDS_BODY, /* it depends on a body that has not been read */
+        MATCH_UNREADABLE, /* it depends on a body that cannot be read */
+};
+
+enum match match_rule(const struct rule *, const struct request *);
+
+/* match_place(place, is_grant, host, port, path): the part about where. ${path} may be NULL when
+ * the bytes pass unread; a place with a path then gives MATCH_SOME. Also for secrets. */
+enum match match_place(const struct rule_place *, bool is_grant, const struct host_name *,
+                       uint16_t port, const struct path_canon *);
+
+/* match_query_each(query, len, name, visit, ctx): each value of ${name} in "a=1&b=2", decoded; also
+ * for form bodies. False when another program might read the query in another way (a broken escape,
+ * a bare ";"), after visiting what the usual reading gives. */
+bool match_query_each(const char *query, size_t len, const char *name, request_visit *, void *ctx);
+
+#endif
