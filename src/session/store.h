@@ -46,6 +46,8 @@ char *store_passwd_home(uid_t);
 /* store_unfit_fs(fd): the name of the filesystem ${fd} is on when it cannot hold an overlay's upper
  * (NFS, FUSE, overlay, ...), else NULL. */
 const char *store_unfit_fs(int fd);
+/* store_unfit_type(magic): the same of what statfs calls the type. */
+const char *store_unfit_type(uint32_t magic);
 
 enum box_state { BOX_STARTING, BOX_RUNNING, BOX_EXITED, BOX_DEAD /* supervisor was killed */ };
 

@@ -99,15 +99,18 @@ static const struct {
         {0x482b, "HFS+"},         {0x9660, "ISO 9660"},
 };
 
+const char *store_unfit_type(uint32_t magic)
+{
+        for (size_t i = 0; i < sizeof unfit / sizeof *unfit; i++)
+                if (magic == unfit[i].magic)
+                        return unfit[i].name;
+        return NULL;
+}
+
 const char *store_unfit_fs(int fd)
 {
         struct statfs fs;
-        if (fstatfs(fd, &fs) < 0)
-                return NULL;
-        for (size_t i = 0; i < sizeof unfit / sizeof *unfit; i++)
-                if ((uint32_t)fs.f_type == unfit[i].magic)
-                        return unfit[i].name;
-        return NULL;
+        return fstatfs(fd, &fs) < 0 ? NULL : store_unfit_type((uint32_t)fs.f_type);
 }
 
 /* make_dirs(path): every missing directory of an absolute path, 0700. Components that exist are

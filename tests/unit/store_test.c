@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -208,6 +209,12 @@ static void places(struct store *s)
         unsetenv("XDG_STATE_HOME");
         int proc = open("/proc", O_RDONLY);
         CHECK("an ordinary directory is fit", store_unfit_fs(proc) == NULL);
+        check_str("NFS is not", store_unfit_type(NFS_SUPER_MAGIC), "NFS");
+        check_str("nor is an overlay", store_unfit_type(OVERLAYFS_SUPER_MAGIC), "overlay");
+        check_str("nor is FUSE", store_unfit_type(FUSE_SUPER_MAGIC), "FUSE");
+        CHECK("ext4, xfs, btrfs and tmpfs are",
+              !store_unfit_type(EXT4_SUPER_MAGIC) && !store_unfit_type(XFS_SUPER_MAGIC) &&
+                      !store_unfit_type(BTRFS_SUPER_MAGIC) && !store_unfit_type(TMPFS_MAGIC));
         close(proc);
         chmod(s->state, 0755);
         char *boxes = str_fmt("%s/boxes", s->state);
