@@ -4,10 +4,10 @@
 # process of the box lives on, nothing is mounted, `ps` tells the truth, `gc` leaves nothing behind, the
 # next start works, and whoever was attached hears a sentence instead of waiting for ever.
 #
-# OSTIARY_TEST_ROUNDS=N: how often each process is killed while it starts (default 40).
+# OSTIARY_TEST_ROUNDS=N: how often each process is killed while it starts (default 25).
 set -u
 . "$(dirname "$0")/lib_life.sh"
-rounds=${OSTIARY_TEST_ROUNDS:-40}
+rounds=${OSTIARY_TEST_ROUNDS:-25}
 cc -O1 -D_GNU_SOURCE -o "$work/assassin" "$here/life/assassin.c" || exit 1
 
 state_of() { "$ostiary" ps -a --json | python3 -c 'import json, sys
