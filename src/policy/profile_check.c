@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "policy/profile.h"
-#include "policy/words.h"
+#include "policy/rule.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -98,92 +98,11 @@ int profile_limit_check(const char *word, struct err *err)
         return 0;
 }
 
-/* host, *.host, host:port or *, and for rules a path behind it. Only the shape: the door turns it
- * into a host_name. */
-static bool is_place(const char *s, size_t len, bool may_have_path)
-{
-        size_t host = 0;
-        if (len >= 2 && s[0] == '*' && s[1] == '.')
-                host = 2;
-        size_t start = host;
-        while (host < len && strchr(LETTERS DIGITS "-._", s[host]))
-                host++;
-        if (len >= 1 && s[0] == '*' && start == 0)
-                host = 1;
-        else if (host == start || s[start] == '.' || s[start] == '-' || host - start > 253)
-                return false;
-        if (host < len && s[host] == ':') {
-                size_t digits = 0;
-                while (host + 1 + digits < len && strchr(DIGITS, s[host + 1 + digits]))
-                        digits++;
-                if (host + 1 < len && s[host + 1] == '*')
-                        digits = 1;
-                if (digits == 0 || digits > 5)
-                        return false;
-                host += 1 + digits;
-        }
-        return host == len || (may_have_path && s[host] == '/');
-}
-
-static bool are_places(const char *s)
-{
-        for (;;) {
-                size_t n = strcspn(s, ",");
-                if (!is_place(s, n, true))
-                        return false;
-                if (!s[n])
-                        return true;
-                s += n + 1;
-        }
-}
-
-static int wrong(size_t *bad, size_t at, struct err *err, const char *what)
-{
-        *bad = at;
-        return err_set(err, E_INPUT, "%s", what);
-}
-
-static int check_secret(const struct words *w, size_t *bad, struct err *err)
-{
-        if (w->n < 2 || !profile_check_env_name(w->v[1]))
-                return wrong(bad, 1, err, "\"secret\" wants a NAME");
-        size_t from = 2, at = 0, as = 0;
-        if (from >= w->n || strcmp(w->v[from], "from") != 0)
-                return wrong(bad, 2, err, "\"from SOURCE\" is wanted here");
-        for (size_t i = from + 2; i < w->n; i++) {
-                if (!at && strcmp(w->v[i], "at") == 0)
-                        at = i;
-                else if (at && !as && strcmp(w->v[i], "as") == 0)
-                        as = i;
-        }
-        if (!at || at + 1 >= w->n)
-                return wrong(bad, w->n, err, "\"at HOST\" is missing: a secret belongs to a host");
-        if (!are_places(w->v[at + 1]))
-                return wrong(bad, at + 1, err, "hosts, separated by commas, are wanted here");
-        if (!as || as + 1 >= w->n)
-                return wrong(bad, w->n, err, "\"as FORM\" is missing, such as: as bearer");
-        return 0;
-}
-
 int profile_check_rule(const struct words *w, size_t *bad, struct err *err)
 {
-        if (strcmp(w->v[0], "secret") == 0)
-                return check_secret(w, bad, err);
-        size_t host = 2;
-        if (strcmp(w->v[0], "tcp") == 0) {
-                host = 1;
-                if (w->n < 2 || !is_place(w->v[1], strlen(w->v[1]), false) || !strchr(w->v[1], ':'))
-                        return wrong(bad, 1, err, "\"tcp\" wants HOST:PORT");
-        } else {
-                if (w->n < 2 ||
-                    strspn(w->v[1], "ABCDEFGHIJKLMNOPQRSTUVWXYZ,*") != strlen(w->v[1]) || !*w->v[1])
-                        return wrong(bad, 1, err,
-                                     "methods are wanted here: GET,HEAD or * for all of them");
-                if (w->n < 3 || !is_place(w->v[2], strlen(w->v[2]), true))
-                        return wrong(bad, 2, err, "HOST[:PORT][/PATH] is wanted here");
-        }
-        for (size_t i = host + 1; i < w->n; i++)
-                if (!strchr(w->v[i], '='))
-                        return wrong(bad, i, err, "an option (name=value) is wanted here");
+        struct rule_line line;
+        if (rule_line_of_words(w, &line, bad, err) < 0)
+                return -1;
+        rule_line_free(&line);
         return 0;
 }

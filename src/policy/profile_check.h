@@ -15,9 +15,8 @@ const char *profile_check_home_path(const char *);
 
 bool profile_check_env_name(const char *);
 
-/* profile_check_rule(words, &bad, err): the light check of a door or secret line: verb, methods,
- * shape of the host. ${bad} becomes the index of the word that is wrong. The door reads it fully.
- */
+/* profile_check_rule(words, &bad, err): is this a rule or secret line as rule.h reads it? ${bad}
+ * becomes the index of the word that is wrong. Nothing is kept: the profile holds the text. */
 int profile_check_rule(const struct words *, size_t *bad, struct err *);
 
 #endif

@@ -260,7 +260,7 @@ static const struct {
         {"pass", on_pass},       {"limit", on_limit}, {"persist", on_persist},
         {"seed", on_seed},       {"bind", on_bind},   {"allow", on_rule},
         {"deny", on_rule},       {"deny!", on_rule},  {"ask", on_rule},
-        {"tcp", on_rule},        {"secret", on_rule},
+        {"tcp", on_rule},        {"splice", on_rule}, {"secret", on_rule},
 };
 enum { LINES_N = sizeof lines / sizeof *lines };
 
