@@ -13,7 +13,7 @@ _ostiary() {
 
 	if [ "$COMP_CWORD" = 1 ]; then
 		mapfile -t COMPREPLY < <(compgen -W 'run shell create exec attach cp ps logs stop rm gc explain
-			doctor probe profile version help' -- "$cur")
+			doctor probe profile policy version help' -- "$cur")
 		return
 	fi
 	# After "--" the words belong to the command in the box.
@@ -27,6 +27,10 @@ _ostiary() {
 	case $prev in
 	--workspace | -w | --bind | --cwd | -C | --workdir)
 		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+		return
+		;;
+	--policy)
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
 	--profile | --from)
@@ -46,7 +50,7 @@ _ostiary() {
 		mapfile -t COMPREPLY < <(compgen -e -- "$cur")
 		return
 		;;
-	--force | --name | -n | --detach-key | --max | --tail | --time) [ "$command" = rm ] || return ;;
+	--force | --name | -n | --detach-key | --max | --tail | --time | --header | --data) [ "$command" = rm ] || return ;;
 	esac
 
 	case $command in
@@ -70,7 +74,10 @@ _ostiary() {
 	profile)
 		if [ "$COMP_CWORD" = 2 ]; then words='ls show new'; else words="--json --from $(_ostiary_profiles)"; fi
 		;;
-	help) words='run shell create exec attach cp ps logs stop rm gc explain doctor probe profile version help' ;;
+	policy)
+		if [ "$COMP_CWORD" = 2 ]; then words='check'; else words='--policy --profile --header --data --json'; fi
+		;;
+	help) words='run shell create exec attach cp ps logs stop rm gc explain doctor probe profile policy version help' ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 }

@@ -24,6 +24,7 @@ complete -c ostiary -n __fish_use_subcommand -a explain -d 'print what a box wou
 complete -c ostiary -n __fish_use_subcommand -a doctor -d 'say what this machine can enforce'
 complete -c ostiary -n __fish_use_subcommand -a probe -d 'attack the walls of a box from inside'
 complete -c ostiary -n __fish_use_subcommand -a profile -d 'list, show or begin profiles'
+complete -c ostiary -n __fish_use_subcommand -a policy -d 'say which rule would decide about a request'
 complete -c ostiary -n __fish_use_subcommand -a version -d 'print the version'
 complete -c ostiary -n __fish_use_subcommand -a help -d 'the overview, or the page of one command'
 
@@ -48,7 +49,7 @@ complete -c ostiary -n '__fish_seen_subcommand_from exec' -s w -l workdir -x -d 
 complete -c ostiary -n '__fish_seen_subcommand_from cp' -s L -l follow -d 'copy what links point at'
 complete -c ostiary -n '__fish_seen_subcommand_from cp' -l max -x -d 'largest size'
 complete -c ostiary -n '__fish_seen_subcommand_from ps' -s a -l all -d 'also boxes that have ended'
-complete -c ostiary -n '__fish_seen_subcommand_from ps gc explain doctor probe profile version' -l json -d 'as JSON'
+complete -c ostiary -n '__fish_seen_subcommand_from ps gc explain doctor probe profile policy version' -l json -d 'as JSON'
 complete -c ostiary -n '__fish_seen_subcommand_from explain' -l seccomp -d 'print the table of system calls'
 complete -c ostiary -n '__fish_seen_subcommand_from logs' -s f -l follow -d 'go on until the box ends'
 complete -c ostiary -n '__fish_seen_subcommand_from logs' -l tail -x -d 'only the last lines'
@@ -56,9 +57,14 @@ complete -c ostiary -n '__fish_seen_subcommand_from logs' -l raw -d 'every byte 
 complete -c ostiary -n '__fish_seen_subcommand_from stop' -s t -l time -x -d 'kill after this time'
 complete -c ostiary -n '__fish_seen_subcommand_from rm' -s f -l force -d 'end the box first if it runs'
 complete -c ostiary -n '__fish_seen_subcommand_from profile' -l from -x -a '(__ostiary_profiles)' -d 'begin with this profile'
+complete -c ostiary -n '__fish_seen_subcommand_from policy' -l policy -r -F -d 'rules that go before your own'
+complete -c ostiary -n '__fish_seen_subcommand_from policy' -l profile -x -a '(__ostiary_profiles)' -d 'with its rules'
+complete -c ostiary -n '__fish_seen_subcommand_from policy' -l header -x -d 'a header of the request'
+complete -c ostiary -n '__fish_seen_subcommand_from policy' -l data -x -d 'its body'
 
 complete -c ostiary -n '__fish_seen_subcommand_from run create explain' -a '(__ostiary_profiles)' -d agent
 complete -c ostiary -n '__fish_seen_subcommand_from exec attach logs stop rm' -a '(__ostiary_boxes)' -d box
 complete -c ostiary -n '__fish_seen_subcommand_from cp' -F -a '(__ostiary_boxes | string replace -r "$" :)'
 complete -c ostiary -n '__fish_seen_subcommand_from profile' -a 'ls show new (__ostiary_profiles)'
-complete -c ostiary -n '__fish_seen_subcommand_from help' -a 'run shell create exec attach cp ps logs stop rm gc explain doctor probe profile version help'
+complete -c ostiary -n '__fish_seen_subcommand_from help' -a 'run shell create exec attach cp ps logs stop rm gc explain doctor probe profile policy version help'
+complete -c ostiary -n '__fish_seen_subcommand_from policy' -a check

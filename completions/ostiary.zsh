@@ -39,6 +39,7 @@ _ostiary() {
 		'doctor:say what this machine can enforce'
 		'probe:attack the walls of a box from inside'
 		'profile:list, show or begin profiles'
+		'policy:say which rule would decide about a request'
 		'version:print the version'
 		'help:the overview, or the page of one command'
 	)
@@ -91,6 +92,8 @@ _ostiary() {
 		rm) _arguments '(-f --force)'{-f,--force}'[end the box first if it runs]' '*:box:_ostiary_boxes' ;;
 		gc | doctor | probe | version) _arguments '--json[as JSON]' ;;
 		profile) _arguments '--json[as JSON]' '--from[begin with this profile]:profile:_ostiary_profiles' '1:action:(ls show new)' '2:profile:_ostiary_profiles' ;;
+		policy) _arguments '*--policy[rules that go before your own]:file:_files' '--profile[with its rules]:profile:_ostiary_profiles' \
+			'*--header[a header of the request]:header:' '--data[its body]:text:' '--json[as JSON]' '1:action:(check)' '2:request:' ;;
 		help) _describe -t commands 'command' commands ;;
 		esac
 		;;

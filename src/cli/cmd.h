@@ -14,7 +14,7 @@ struct cmd {
 
 extern const struct cmd cmd_run, cmd_shell, cmd_create, cmd_exec, cmd_attach, cmd_cp, cmd_ps,
         cmd_logs, cmd_stop, cmd_rm, cmd_gc, cmd_explain, cmd_doctor, cmd_probe, cmd_profile,
-        cmd_version, cmd_help;
+        cmd_policy, cmd_version, cmd_help;
 
 /* What `probe` runs inside its box; not listed. */
 extern const struct cmd cmd_probe_inside;

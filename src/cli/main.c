@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 const struct cmd *const cmd_table[] = {
-        &cmd_run,    &cmd_shell, &cmd_create,  &cmd_exec,    &cmd_attach, &cmd_cp,
-        &cmd_ps,     &cmd_logs,  &cmd_stop,    &cmd_rm,      &cmd_gc,     &cmd_explain,
-        &cmd_doctor, &cmd_probe, &cmd_profile, &cmd_version, &cmd_help,   NULL,
+        &cmd_run,     &cmd_shell,  &cmd_create,  &cmd_exec, &cmd_attach,  &cmd_cp,     &cmd_ps,
+        &cmd_logs,    &cmd_stop,   &cmd_rm,      &cmd_gc,   &cmd_explain, &cmd_doctor, &cmd_probe,
+        &cmd_profile, &cmd_policy, &cmd_version, &cmd_help, NULL,
 };
 
 /* Words people type by habit from elsewhere. */

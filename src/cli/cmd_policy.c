@@ -1,0 +1,270 @@
+/* cmd_policy.c - `ostiary policy check`: which line would decide about a request, and why; or
+ * whether a file of rules can be read. Enforces nothing and changes nothing. */
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/exitcode.h"
+#include "base/fdio.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "cli/args.h"
+#include "cli/cmd.h"
+#include "cli/out.h"
+#include "cli/policy_request.h"
+#include "policy/address_class.h"
+#include "policy/policy.h"
+#include "policy/profile.h"
+#include "session/profiles.h"
+#include "session/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FILE_MAX = 1 << 20 };
+
+static const char system_file[] = "/etc/ostiary/policy";
+
+/* ${path} as a layer; one that does not exist is none, unless it was asked for by name. */
+static int add_file(struct policy *p, enum policy_rank rank, const char *name, const char *path,
+                    bool is_wanted, struct err *err)
+{
+        if (!is_wanted && access(path, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR))
+                return 0;
+        _cleanup_free_ char *text = fdio_read_file(AT_FDCWD, path, FILE_MAX, err);
+        if (!text)
+                return -1;
+        struct policy_layer layer;
+        if (policy_layer_parse(rank, name, text, strlen(text), &layer, err) < 0)
+                return -1;
+        policy_put(p, &layer);
+        return 0;
+}
+
+static int add_profile(struct policy *p, const struct store *s, const char *name, struct err *err)
+{
+        _cleanup_profile_ struct profile profile = {0};
+        if (profiles_find(s->config, name, &profile, err) < 0)
+                return -1;
+        _cleanup_policy_layer_ struct policy_layer layer = {.rank = POLICY_PROFILE,
+                                                            .name = str_fmt("profile %s", name)};
+        for (size_t i = 0; i < profile.rules.n; i++)
+                if (policy_layer_add(&layer, profile.rules.v[i], err) < 0)
+                        return -1;
+        policy_put(p, &layer);
+        return 0;
+}
+
+static int load(struct policy *p, const struct strs *files, const char *profile, struct err *err)
+{
+        struct store s;
+        for (size_t i = 0; i < files->n; i++)
+                if (add_file(p, POLICY_USER, files->v[i], files->v[i], true, err) < 0)
+                        return -1;
+        if (store_paths(&s, err) < 0)
+                return -1;
+        _cleanup_free_ char *own = str_fmt("%s/policy", s.config);
+        int code = add_file(p, POLICY_USER, "user policy", own, false, err);
+        if (code == 0)
+                code = add_file(p, POLICY_SYSTEM, "system policy", system_file, false, err);
+        if (code == 0 && profile)
+                code = add_profile(p, &s, profile, err);
+        store_free(&s);
+        return code;
+}
+
+/* A wildcard that hands something to strangers' names is legal and seldom meant. */
+static void warn_place(const struct policy_layer *layer, const struct rule_line *l,
+                       const struct rule_place *place)
+{
+        if (place->is_shared)
+                out_say("warning: %s:%zu: *.%s covers names that belong to many different people",
+                        layer->name, l->line_no, place->host.text);
+}
+
+static void warn_layer(const struct policy_layer *layer)
+{
+        for (size_t i = 0; i < layer->lines_n; i++) {
+                const struct rule_line *l = &layer->lines[i];
+                if (l->kind == RULE_LINE_RULE)
+                        warn_place(layer, l, &l->rule.place);
+                for (size_t k = 0; l->kind == RULE_LINE_SECRET && k < l->secret->places_n; k++)
+                        warn_place(layer, l, &l->secret->places[k]);
+        }
+}
+
+static int check_files(const struct strs *files, bool is_json)
+{
+        struct err err = {0};
+        _cleanup_buf_ struct buf b = {0};
+        struct json j = json_of(&b);
+        int code = EXIT_OK;
+        json_open(&j, NULL, '[');
+        for (size_t i = 0; i < files->n; i++) {
+                _cleanup_policy_ struct policy p = {0};
+                bool is_good = add_file(&p, POLICY_USER, files->v[i], files->v[i], true, &err) == 0;
+                size_t n = is_good ? p.layers[0].lines_n : 0;
+                json_open(&j, NULL, '{');
+                json_str(&j, "file", files->v[i]);
+                json_bool(&j, "good", is_good);
+                json_u64(&j, "lines", n);
+                json_str(&j, "error", is_good ? NULL : err.text);
+                json_close(&j, '}');
+                if (!is_good) {
+                        code = EXIT_NEGATIVE;
+                        if (!is_json)
+                                out_error(&err);
+                        continue;
+                }
+                if (is_json)
+                        continue;
+                warn_layer(&p.layers[0]);
+                printf("%s is good: %zu line%s\n", files->v[i], n, n == 1 ? "" : "s");
+        }
+        json_close(&j, ']');
+        if (is_json)
+                out_json(&b);
+        return code;
+}
+
+static const char *verdict_word(enum policy_verdict v)
+{
+        static const char *const words[] = {
+                [POLICY_DENY] = "deny",     [POLICY_ALLOW] = "allow",
+                [POLICY_ASK] = "ask",       [POLICY_TCP] = "tcp",
+                [POLICY_SPLICE] = "splice", [POLICY_NEEDS_BODY] = "needs-body"};
+        return words[v];
+}
+
+static bool is_let_through(enum policy_verdict v)
+{
+        return v == POLICY_ALLOW || v == POLICY_TCP || v == POLICY_SPLICE;
+}
+
+static void tell_json(const struct policy_request *r, const struct policy_decision *d,
+                      const char *words, const char *rule, const char *cure)
+{
+        _cleanup_buf_ struct buf b = {0};
+        struct json j = json_of(&b);
+        json_open(&j, NULL, '{');
+        json_str(&j, "request", r->shown);
+        json_str(&j, "verdict", verdict_word(d->verdict));
+        json_str(&j, "words", words);
+        json_str(&j, "layer", d->layer ? d->layer->name : NULL);
+        if (d->line && d->line->line_no)
+                json_u64(&j, "line", d->line->line_no);
+        json_str(&j, "rule", rule);
+        json_str(&j, "reason", d->line ? d->line->rule.reason : NULL);
+        json_str(&j, "cure", cure);
+        json_close(&j, '}');
+        out_json(&b);
+}
+
+static void tell(const struct policy_request *r, const struct policy_decision *d, const char *words,
+                 const char *rule, const char *cure)
+{
+        puts(words);
+        if (rule)
+                printf("  %s\n", rule);
+        if (d->line && d->line->rule.reason)
+                printf("  reason: %s\n", d->line->rule.reason);
+        size_t addr_len = host_name_addr_len(&r->host);
+        enum address_class class =
+                addr_len ? address_class(r->host.addr, addr_len) : ADDRESS_PUBLIC;
+        if (class != ADDRESS_PUBLIC)
+                printf("%s is %s.\n", r->host.text, address_class_words(class));
+        if (d->verdict == POLICY_NEEDS_BODY)
+                puts("That line looks into the body; give one with --data.");
+        else if (d->verdict == POLICY_ASK)
+                puts("A person is asked; when nobody answers it is denied.");
+        else if (cure && d->why == POLICY_BY_DEFAULT)
+                printf("This line in ~/.config/ostiary/policy would allow it:\n  %s\n", cure);
+        else if (cure)
+                printf("This line, before the one above, would allow it:\n  %s\n", cure);
+        else if (d->verdict == POLICY_DENY)
+                puts("A deny! cannot be overridden; only the file that holds it can be changed.");
+}
+
+static int check_request(const struct policy *p, const struct policy_request *r, bool is_json)
+{
+        struct policy_decision d = {0};
+        struct request q = r->request;
+        /* The door asks first whether a TLS connection is to be deciphered at all. */
+        if (r->is_tls) {
+                q.kind = REQUEST_SPLICE;
+                policy_decide(p, &q, &d);
+                q.kind = REQUEST_HTTP;
+        }
+        if (d.verdict != POLICY_SPLICE)
+                policy_decide(p, &q, &d);
+
+        _cleanup_free_ char *words = policy_words(&d), *cure = policy_cure(&d, &q);
+        _cleanup_buf_ struct buf rule = {0};
+        if (d.line)
+                rule_line_print(d.line, &rule);
+        const char *text = d.line ? buf_cstr(&rule) : NULL;
+        if (is_json)
+                tell_json(r, &d, words, text, cure);
+        else
+                tell(r, &d, words, text, cure);
+        return is_let_through(d.verdict) ? EXIT_OK : EXIT_NEGATIVE;
+}
+
+static int run(int argc, char **argv)
+{
+        bool is_json = false;
+        const char *profile = NULL, *data = NULL;
+        _cleanup_strs_ struct strs files = {0}, headers = {0}, words = {0};
+        const struct arg flags[] = {
+                ARG_LIST(0, "policy", &files, "FILE", "rules that go before your own; repeatable"),
+                ARG_STR(0, "profile", &profile, "NAME", "with the rules of this profile"),
+                ARG_LIST(0, "header", &headers, "'NAME: VALUE'", "a header of the request"),
+                ARG_STR(0, "data", &data, "TEXT", "its body: JSON or a form"),
+                ARG_BOOL(0, "json", &is_json, "as JSON"),
+                ARG_END,
+        };
+        struct args a = args_of(&cmd_policy, flags, argc, argv);
+        if (args_only(&a, &words, 1, 3) < 0)
+                return a.exit_code;
+        if (strcmp(words.v[0], "check") != 0)
+                return args_bad(&a, "say check and a request, such as: ostiary policy check "
+                                    "'GET https://api.github.com/'");
+        if (words.n == 1 && files.n == 0)
+                return args_bad(&a, "say which request, or which file with --policy");
+        if (words.n == 1)
+                return check_files(&files, is_json);
+
+        struct err err = {0};
+        struct policy_request r;
+        _cleanup_free_ char *request = str_fmt("%s%s%s", words.v[1], words.n > 2 ? " " : "",
+                                               words.n > 2 ? words.v[2] : "");
+        if (policy_request_make(request, &headers, data, &r, &err) < 0)
+                return args_bad(&a, "%s", err.text);
+        _cleanup_policy_ struct policy p = {0};
+        int code = load(&p, &files, profile, &err) < 0 ? out_error(&err)
+                                                       : check_request(&p, &r, is_json);
+        policy_request_free(&r);
+        return code;
+}
+
+const struct cmd cmd_policy = {
+        .name = "policy",
+        .args = "check ['METHOD URL'] [flags]",
+        .summary = "which rule would decide about a request, and why",
+        .help = "Says which line of the rules decides about a request, and for a refusal the line "
+                "that would allow it. The rules are those of /etc/ostiary/policy and "
+                "~/.config/ostiary/policy, and of the files and the profile that are named. With "
+                "--policy and no request it only reads the files. The exit status is 0 when the "
+                "request is allowed (or the files are good), 1 when not.\n"
+                "\n"
+                "No door enforces these rules yet in this version: a box has no network at all, "
+                "whatever they say.\n"
+                "\n"
+                "Examples:\n"
+                "  ostiary policy check 'POST https://api.github.com/graphql' --profile copilot\n"
+                "  ostiary policy check --policy my.policy\n",
+        .run = run,
+};
