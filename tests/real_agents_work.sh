@@ -62,7 +62,10 @@ opencode run -m mock/m go"
 echo '{\"providers\":{\"mock\":{\"baseUrl\":\"http://127.0.0.1:8123\",\"apiKey\":\"none\",\"api\":\"anthropic-messages\",\"models\":[{\"id\":\"m\"}]}}}' >~/.pi/agent/models.json
 pi --provider mock --model m -p go"
 		;;
-	copilot) skip 'copilot at work' 'it speaks only to its own service' ;;
+	copilot)
+		worked copilot '-e COPILOT_PROVIDER_TYPE=anthropic -e COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:8123 -e COPILOT_PROVIDER_API_KEY=none
+			-e COPILOT_MODEL=claude-sonnet-4 -e COPILOT_OFFLINE=true' 'copilot --allow-all-tools -p go'
+		;;
 	esac
 done
 
