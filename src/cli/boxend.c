@@ -1,5 +1,5 @@
-/* boxend.c - see boxend.h. The end is believed when the box's lock is free, not when a message says
- * so: whoever removes the box next needs the lock. */
+/* boxend.c - see boxend.h. The end is what the supervisor says or its silence; it frees the box's
+ * lock before, because whoever removes the box next needs it. */
 #include "cli/boxend.h"
 
 #include "base/buf.h"
@@ -46,12 +46,15 @@ int boxend_stop(const struct store *s, const char *id, uint64_t grace_s, struct 
         /* Its answer, or its end: whichever comes first. */
         static struct frame f;
         struct pollfd p = {.fd = sock, .events = POLLIN};
-        bool is_ended = false;
-        while (!is_ended && poll(&p, 1, (int)(ms > 1000000 ? 1000000 : ms) + 5000) > 0) {
-                if (frame_recv(sock, &f, false) <= 0)
-                        break;
-                is_ended = f.type == MSG_ENDED;
-                frame_release(&f);
+        while (poll(&p, 1, (int)(ms > 1000000 ? 1000000 : ms) + 5000) > 0) {
+                int r = frame_recv(sock, &f, false);
+                bool is_ended = r <= 0 || f.type == MSG_ENDED;
+                if (r > 0)
+                        frame_release(&f);
+                /* Its lock was free before it said so. Somebody may have woken the box since, and
+                 * holds the lock again: that is another life, which nobody asked to end. */
+                if (is_ended)
+                        return 0;
         }
         return wait_gone(dir, id, grace_s, err);
 }
