@@ -47,10 +47,10 @@ int boxend_stop(const struct store *s, const char *id, uint64_t grace_s, struct 
         static struct frame f;
         struct pollfd p = {.fd = sock, .events = POLLIN};
         while (poll(&p, 1, (int)(ms > 1000000 ? 1000000 : ms) + 5000) > 0) {
-                int r = frame_recv(sock, &f, false);
-                bool is_ended = r <= 0 || f.type == MSG_ENDED;
-                if (r > 0)
-                        frame_release(&f);
+                if (frame_recv(sock, &f, false) <= 0)
+                        break; /* killed: the kernel is about to free its lock */
+                bool is_ended = f.type == MSG_ENDED;
+                frame_release(&f);
                 /* Its lock was free before it said so. Somebody may have woken the box since, and
                  * holds the lock again: that is another life, which nobody asked to end. */
                 if (is_ended)
