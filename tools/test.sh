@@ -12,11 +12,8 @@ set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top" || exit 1
 variant=${VARIANT:-release}
-logs=$top/out/test
 me=$(id -u)
 system_path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-rm -rf "$logs"
-mkdir -p "$logs"
 
 passed=0 failed=0 skipped=0
 failures=() skips=()
@@ -34,6 +31,9 @@ finish() {
 		wait "$suite_pid" 2>/dev/null
 	fi
 	if [ -n "$run_dir" ]; then
+		# Only now: two runs in one tree must not take each other's logs away.
+		rm -rf "$top/out/test"
+		mkdir -p "$top/out" && cp -a "$run_dir/logs" "$top/out/test"
 		rm -rf "$run_dir"
 	fi
 	if [ -n "$made_user" ]; then
@@ -45,6 +45,8 @@ trap 'exit 130' INT TERM HUP
 
 run_dir=$(mktemp -d /tmp/ostiary-test.XXXXXX) || exit 1
 chmod 755 "$run_dir"
+logs=$run_dir/logs
+mkdir "$logs"
 mkdir -m 700 "$run_dir/home"
 # Sanitizers write here, because most of our processes have no terminal to write to.
 mkdir -m 1777 "$run_dir/sanitizer"
@@ -268,10 +270,10 @@ if [ ${#failures[@]} -gt 0 ]; then
 		case $shown in *"|$log|"*) continue ;; esac
 		shown="$shown|$log|"
 		if grep -qa '^not ok ' "$log" && ! tail -n 3 "$log" | grep -qa '^not ok '; then
-			printf '\nFrom %s, around what failed:\n' "${log#"$top"/}"
+			printf '\nFrom %s, around what failed:\n' "out/test/${log##*/}"
 			grep -a -B 3 -A 1 '^not ok ' "$log" | head -n 30 | sed 's/^/    /'
 		else
-			printf '\nThe end of %s:\n' "${log#"$top"/}"
+			printf '\nThe end of %s:\n' "out/test/${log##*/}"
 			tail -n 20 "$log" | sed 's/^/    /'
 		fi
 	done
