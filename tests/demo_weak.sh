@@ -29,8 +29,8 @@ LC_ALL=C LANG=C sh demo/run.sh 2>&1 | LC_ALL=C grep -q '[^ -~]'
 [ "${PIPESTATUS[1]}" != 0 ]
 report $? 'the demo is plain ASCII in the C locale' 'a byte outside ASCII was printed'
 
-out=$(OSTIARY=$weak sh demo/run.sh 2>&1)
-report $? 'the demo passes on the weak build with every layer on (control)' "$(grep -E 'BAD|✗' <<<"$out" | head -n 3 | tr '\n' '|')"
+out=$(LC_ALL=C OSTIARY=$weak sh demo/run.sh 2>&1)
+report $? 'the demo passes on the weak build with every layer on (control)' "$(grep BAD <<<"$out" | head -n 3 | tr '\n' '|')"
 
 # turns TITLE LAYERS [FLAGS]: without LAYERS the demo fails, and this line of it is among what failed.
 turns() {
