@@ -121,6 +121,7 @@ if command -v script >/dev/null; then
 		kill -9 "$victim"
 		wait_for 10 is_gone $client
 		check "a terminal client does not hang when the $role is killed" $? 'it still waits'
+		kill -9 $client 2>/dev/null
 		wait $client 2>/dev/null
 		said=$(tr -d '\r' <"$work/tty")
 		holds "its words ($role)" "$said" 'ostiary: '
@@ -142,7 +143,7 @@ for role in supervisor init; do
 	client=$!
 	wait_for 5 grep -q begun "$work/exec.out"
 	[ $role = init ] && kill -9 "$init" || kill -9 "$supervisor"
-	wait_for 5 is_gone $client
+	wait_for 5 is_gone $client || kill -9 $client
 	wait $client
 	same "kill -9 of the $role during exec: status" $? 125
 	same "and one sentence ($role, exec)" "$(grep -c '^ostiary: ' "$work/exec.err") of $(wc -l <"$work/exec.err")" '1 of 1'
@@ -159,7 +160,7 @@ for role in supervisor init; do
 	begun() { [ -n "$(ls -A "$work/to")" ]; }
 	wait_for 5 begun
 	[ $role = init ] && kill -9 "$init" || kill -9 "$supervisor"
-	wait_for 10 is_gone $client
+	wait_for 10 is_gone $client || kill -9 $client
 	wait $client
 	status=$?
 	if [ $status = 0 ]; then
@@ -185,12 +186,13 @@ runs_on
 check 'the command goes on' $? "$(tree "$(pid_of "$box")" | tr '\n' ' ')"
 
 # --- stop while exec runs --------------------------------------------------------------------------------
+: >"$work/exec.out"
 "$ostiary" exec "$box" -- sh -c 'echo begun; sleep 1234' </dev/null >"$work/exec.out" 2>"$work/exec.err" &
 client=$!
 wait_for 5 grep -q begun "$work/exec.out"
 say "$ostiary" stop -t 1 "$box"
 same 'stop while exec runs' "$code" 0
-wait_for 5 is_gone $client
+wait_for 5 is_gone $client || kill -9 $client
 wait $client
 status=$?
 # 143: its command was asked to end, and did. Anything else wants words.
@@ -265,5 +267,20 @@ same 'by one supervisor' "$(orphans | wc -l)" 1
 "$ostiary" rm --force "$box" >/dev/null 2>"$work/rm.err"
 same 'stop and rm --force at the same time' "$? $(cat "$work/rm.err")" '0 '
 wait $!
+
+# A box that somebody wakes the moment it ends has ended nevertheless.
+wrong=''
+for round in $(seq 10); do
+	box=$tag-again
+	"$ostiary" create -q --name "$box" >/dev/null
+	(sleep "0.00$((RANDOM % 10))"; exec "$ostiary" exec "$box" -- true </dev/null >/dev/null 2>&1) &
+	waker=$!
+	SAY_LIMIT=12 say "$ostiary" stop -t 0 "$box"
+	[ "$code" = 0 ] || wrong="$wrong $round: status $code, $err;"
+	wait $waker
+	"$ostiary" rm -f "$box" >/dev/null 2>&1
+done
+[ -z "$wrong" ]
+check 'stop of a box that is woken at that moment' $? "$wrong"
 nothing_left 'at the end nothing is left'
 exit $bad
