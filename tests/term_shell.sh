@@ -198,6 +198,10 @@ shows 'ten times' '^1,2,3,4,5,6,7,8,9,10,$'
 term_prompt
 term_type '"$OSTIARY" run -q -- sh -c "echo in ba""ck" &'
 shows 'in the background of a shell it does not stop' '^(host> )?in back'
+term_prompt
+term_type 'TERM=xterm-unheard-of "$OSTIARY" run -q -- sh -c "tput colors; echo as \$TERM"'
+shows 'a terminal that the box has no description of is taken for a usual one' '^as xterm-256color'
+term_prompt
 term_type 'wait; "$OSTIARY" run -t -q -- tty | cat'
 shows '-t gives a terminal in a pipeline' '^/dev/pts/0'
 exit $bad

@@ -9,6 +9,7 @@
 
 const struct env_rule env_list[] = {
         {"TERM", "what the terminal can do"},
+        {"TERMINFO", "where the terminal is described; used if the box can see it"},
         {"COLORTERM", "what the terminal can do"},
         {"TERM_PROGRAM", "what the terminal can do"},
         {"TERM_PROGRAM_VERSION", "what the terminal can do"},

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 extern char **environ;
 
@@ -45,6 +46,41 @@ static void take_listed(struct session_plan *plan)
         }
 }
 
+/* is_described(term): is there a terminfo entry that the box will see? Terminals that bring their
+ * own often keep it in the home or beside themselves. */
+static bool is_described(const char *term)
+{
+        const char *const dirs[] = {getenv("TERMINFO"), "/etc/terminfo", "/usr/lib/terminfo",
+                                    "/lib/terminfo", "/usr/share/terminfo"};
+        for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
+                if (!dirs[i] || (i == 0 && !toolchain_is_visible(dirs[i])))
+                        continue;
+                char *by_letter = str_fmt("%s/%c/%s", dirs[i], term[0], term);
+                char *by_number = str_fmt("%s/%02x/%s", dirs[i], (unsigned char)term[0], term);
+                bool is_there = access(by_letter, R_OK) == 0 || access(by_number, R_OK) == 0;
+                free(by_letter);
+                free(by_number);
+                if (is_there)
+                        return true;
+        }
+        return false;
+}
+
+/* settle_term(plan): a terminal that nothing in the box knows makes vim, less and tmux refuse to
+ * start; nearly all of them understand what xterm does. */
+static void settle_term(struct session_plan *plan)
+{
+        static const char usual[] = "xterm-256color";
+        const char *term = strs_get_env(&plan->box.env, "TERM");
+        if (!term || !*term || strchr(term, '/') || is_described(term) || !is_described(usual))
+                return;
+        char *what = str_fmt("TERM=%.100s", term);
+        session_plan_note(plan, true, what,
+                          "nothing in the box describes that terminal; xterm-256color is close");
+        free(what);
+        strs_set_env(&plan->box.env, "TERM", usual);
+}
+
 void plan_env(const struct session_opts *opts, const struct profile *profile,
               const struct toolchain_set *tools, struct session_plan *plan)
 {
@@ -76,6 +112,7 @@ void plan_env(const struct session_opts *opts, const struct profile *profile,
                 strs_set_env(env, "LANG", "C.UTF-8");
         if (opts->is_tty && !strs_get_env(env, "TERM"))
                 strs_set_env(env, "TERM", "xterm-256color");
+        settle_term(plan);
 
         for (size_t i = 0; i < opts->env.n; i++) {
                 const char *v = strchr(opts->env.v[i], '=') ? NULL : getenv(opts->env.v[i]);
