@@ -61,7 +61,7 @@ static int parse_ipv6(const char *bytes, size_t len, struct host_name *h, struct
         h->text[0] = '[';
         if (!inet_ntop(AF_INET6, h->addr, h->text + 1, INET6_ADDRSTRLEN))
                 return refuse(h, err, "this is not an IPv6 address");
-        strcat(h->text, "]");
+        h->text[strlen(h->text)] = ']'; /* the rest is zero already */
         finish(h, HOST_IPV6);
         return 0;
 }
@@ -73,7 +73,7 @@ static int parse_ipv4(struct host_name *h, struct err *err)
         for (int part = 0; part < 4; part++) {
                 unsigned n = 0;
                 size_t digits = 0;
-                while (is_digit(s[digits]) && digits < 4)
+                while (digits < 4 && is_digit(s[digits]))
                         n = n * 10 + (unsigned)(s[digits++] - '0');
                 if (digits == 0 || digits > 3 || n > 255 || (digits > 1 && s[0] == '0') ||
                     s[digits] != (part < 3 ? '.' : 0))

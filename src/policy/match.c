@@ -67,6 +67,19 @@ enum match match_place(const struct rule_place *p, bool is_grant, const struct h
         return result(&t);
 }
 
+bool match_secret(const struct rule_secret *s, const struct host_name *host, uint16_t port,
+                  bool is_tls, const struct path_canon *path)
+{
+        for (size_t i = 0; is_tls && i < s->places_n; i++) {
+                const struct rule_place *p = &s->places[i];
+                if (p->port == RULE_PORT_USUAL && port != 443)
+                        continue;
+                if (match_place(p, true, host, port, path) == MATCH_ALL)
+                        return true;
+        }
+        return false;
+}
+
 static enum match match_headers(const struct rule_cond *c, const struct request *q)
 {
         struct tally t = {.glob = &c->value};
@@ -134,7 +147,7 @@ static bool speaks_of(enum rule_verdict v, enum request_kind k)
 
 enum match match_rule(const struct rule *r, const struct request *q)
 {
-        if (!speaks_of(r->verdict, q->kind))
+        if (!host_matches(&r->place, q->host) || !speaks_of(r->verdict, q->kind))
                 return MATCH_NO;
         bool is_read = q->kind == REQUEST_HTTP;
         if (is_read && r->methods != RULE_METHODS_ALL && !(r->methods & rule_method_bit(q->method)))

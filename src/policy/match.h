@@ -68,9 +68,14 @@ enum match {
 enum match match_rule(const struct rule *, const struct request *);
 
 /* match_place(place, is_grant, host, port, path): the part about where. ${path} may be NULL when
- * the bytes pass unread; a place with a path then gives MATCH_SOME. Also for secrets. */
+ * the bytes pass unread; a place with a path then gives MATCH_SOME. */
 enum match match_place(const struct rule_place *, bool is_grant, const struct host_name *,
                        uint16_t port, const struct path_canon *);
+
+/* match_secret(secret, host, port, is_tls, path): may this secret be shown there? Only over TLS,
+ * and only at a place that fits in every reading of ${path}; a place without a port means 443. */
+bool match_secret(const struct rule_secret *, const struct host_name *, uint16_t port, bool is_tls,
+                  const struct path_canon *);
 
 /* match_query_each(query, len, name, visit, ctx): each value of ${name} in "a=1&b=2", decoded; also
  * for form bodies. False when another program might read the query in another way (a broken escape,

@@ -15,9 +15,9 @@
  *   persist ~/.x/sessions              outlives the box
  *   seed copy  ~/.x/y                  host file or directory copied into the box's home
  *   seed json  ~/.x/s.json drop=KEY,KEY keep=KEY set=/json/pointer=VALUE
- *   seed write ~/.x/f TEXT             \n and \t in "..."; the marks are replaced with \ and "
- * escaped bind    ~/path ro                  a host path seen at its own place: ro, rw or cow
- *   allow, deny, deny!, ask, tcp, secret ...   rules, kept as written for the door
+ *   seed write ~/.x/f TEXT             \n and \t in "..."; marks are replaced, \ and " escaped
+ *   bind    ~/path ro                  a host path seen at its own place: ro, rw or cow
+ *   allow, deny, deny!, ask, tcp, splice, secret ...   rules (rule.h), kept as written
  *
  * Pure functions: text in, struct out. Reading files is session/profiles.h. */
 #ifndef POLICY_PROFILE_H

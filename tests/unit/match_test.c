@@ -180,8 +180,38 @@ static void test_bodies(void)
         CHECK("one of two", ask(rule, q, "a.org", "/") == MATCH_SOME);
 }
 
+static void test_secrets(void)
+{
+        static const char line[] = "secret X from env at a.org,b.org:8443/v1/** as bearer";
+        static const struct {
+                const char *host, *path;
+                unsigned port;
+                bool is_tls, want;
+        } at[] = {
+                {"a.org", "/", 443, true, true},         {"a.org", "/", 443, false, false},
+                {"a.org", "/", 80, false, false},        {"a.org", "/", 80, true, false},
+                {"x.a.org", "/", 443, true, false},      {"b.org", "/v1/x", 8443, true, true},
+                {"b.org", "/v1/x", 443, true, false},    {"b.org", "/v2", 8443, true, false},
+                {"b.org", "/v1%2Fx", 8443, true, false},
+        };
+        struct rule_line l;
+        size_t column;
+        bool is_good = rule_line_parse(line, sizeof line - 1, &l, &column, NULL) == 1;
+        for (size_t i = 0; is_good && i < sizeof at / sizeof *at; i++) {
+                struct host_name h;
+                _cleanup_path_canon_ struct path_canon p = {0};
+                host_name_parse(at[i].host, strlen(at[i].host), &h, NULL);
+                path_canon_parse(at[i].path, strlen(at[i].path), &p, NULL);
+                is_good = match_secret(l.secret, &h, (uint16_t)at[i].port, at[i].is_tls, &p) ==
+                          at[i].want;
+        }
+        rule_line_free(&l);
+        CHECK("a secret is shown only at its place, over TLS, in every reading", is_good);
+}
+
 int main(void)
 {
+        test_secrets();
         test_cases();
         test_queries();
         test_headers();
