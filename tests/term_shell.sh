@@ -194,7 +194,7 @@ term_type '"$OSTIARY" run -q -- sh -c "echo at the en""d"; echo status $?'
 shows 'a short command shows all it wrote' '^at the end'
 term_prompt
 term_type 'for i in 1 2 3 4 5 6 7 8 9 10; do "$OSTIARY" run -q -- echo -n "$i,"; done; echo'
-shows 'ten times' '^1,2,3,4,5,6,7,8,9,10,$'
+shows 'ten times' '^1,2,3,4,5,6,7,8,9,10,$' 30
 term_prompt
 term_type '"$OSTIARY" run -q -- sh -c "echo in ba""ck" &'
 shows 'in the background of a shell it does not stop' '^(host> )?in back'
