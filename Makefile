@@ -59,7 +59,7 @@ $(O)/ostiary: $(OBJ)
 
 # The first build looks for what it needs, and installs or names what is missing.
 $(OBJ) $(O)/gen/gen_seccomp: | out/.setup
-out/.setup:
+out/.setup: tools/setup.sh
 	@sh tools/setup.sh build
 	@mkdir -p $(@D) && touch $@
 

@@ -204,6 +204,57 @@ static void test_bad(void)
                                                     rule_line_parse("", 0, &l, &column, &err) == 0);
 }
 
+static uint32_t seed = 1;
+
+static const char *pick(const char *const *list, size_t n)
+{
+        seed = seed * 1664525 + 1013904223;
+        return list[(seed >> 8) % n];
+}
+#define PICK(list) pick(list, sizeof list / sizeof *list)
+
+/* Lines put together at random from pieces that matter, always the same ones. */
+static void test_property(void)
+{
+        static const char *const verbs[] = {"allow", "deny", "deny!", "ask", "tcp", "splice"};
+        static const char *const methods[] = {"*", "GET", "HEAD,GET,POST", "PURGE,GET", ""};
+        static const char *const hosts[] = {"a.org",    "*.Example.org", "*",       "[FD00::0:1]",
+                                            "10.0.0.5", "*.github.io",   "x_y.lan."};
+        static const char *const ports[] = {"", ":443", ":*", ":8080"};
+        static const char *const paths[] = {
+                "",       "/",         "/**",          "/a/*/b%2fc", "/%2a%25%c3%bc",
+                "/x,y;z", "\"/it's\"", "/a%20b\"%22\""};
+        static const char *const options[] = {
+                "",           "rate=5/h",           "bytes=3072",      "hosts=7",
+                "to=[::1]:9", "to=127.0.0.1",       "ca='/a b/c.pem'", "h:X-A=*b*",
+                "q:n=''",     "json:/a~1b=\"c d\"", "form:A=B**",      "reason='say \"no\"'",
+        };
+        enum { TRIES = 40000 };
+        size_t accepted = 0, broken = 0;
+        char line[512], worst[512] = "";
+        for (int i = 0; i < TRIES; i++) {
+                snprintf(line, sizeof line, "%s %s %s%s%s %s %s %s", PICK(verbs), PICK(methods),
+                         PICK(hosts), PICK(ports), PICK(paths), PICK(options), PICK(options),
+                         PICK(options));
+                struct rule_line l, again = {0};
+                size_t column = 0;
+                if (rule_line_parse(line, strlen(line), &l, &column, NULL) != 1)
+                        continue;
+                accepted++;
+                _cleanup_buf_ struct buf b = {0};
+                rule_line_print(&l, &b);
+                if (rule_line_parse(buf_cstr(&b), b.len, &again, &column, NULL) != 1 ||
+                    !rule_line_equal(&l, &again)) {
+                        broken++;
+                        strcpy(worst, line);
+                }
+                rule_line_free(&l);
+                rule_line_free(&again);
+        }
+        check(broken == 0 && accepted > TRIES / 20, "parse(print(r)) is r for lines made at random",
+              "%zu of %zu are not, such as %s", broken, accepted, worst);
+}
+
 static void test_shared(void)
 {
         struct rule_line l;
@@ -223,6 +274,7 @@ int main(void)
 {
         test_good();
         test_bad();
+        test_property();
         test_shared();
         return check_end();
 }
