@@ -7,6 +7,7 @@
 #include "base/fdio.h"
 #include "box/mnt.h"
 #include "box/plan.h"
+#include "box/submounts.h"
 #include "box/weak.h"
 
 #include <errno.h>
@@ -109,6 +110,11 @@ int idmap_sources(const struct box_plan *p, struct idmap_fds *fds, struct err *e
         for (unsigned i = 0; i < fds->n; i++) {
                 const struct box_mount *m = &p->mounts[i];
                 bool is_written = m->kind == BOX_MOUNT_COW || m->kind == BOX_MOUNT_LIVE;
+                /* Our copy would leave such mounts out, without a word. */
+                if (m->kind == BOX_MOUNT_COW && submounts_below(m->source)) {
+                        idmap_free(fds);
+                        return err_set(err, E_INPUT, "%s %s", m->source, SUBMOUNTS_WORDS);
+                }
                 if (m->source)
                         fds->sources[i] =
                                 is_written ? idmapped(m->source, m->kind == BOX_MOUNT_LIVE, p, err)

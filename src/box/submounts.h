@@ -11,6 +11,11 @@
 struct build;
 struct err;
 
+/* What is said of a copy-on-write directory that has such mounts. */
+#define SUBMOUNTS_WORDS                                                                            \
+        "has other filesystems mounted below it, which cannot be copy-on-write; use --live, or "   \
+        "unmount them"
+
 /* submounts_below(dir): is anything mounted strictly below ${dir}? */
 bool submounts_below(const char *dir);
 

@@ -98,16 +98,10 @@ static int overlay_rw(struct build *b, int lower_fd, int layer_fd, struct err *e
                         work, "userxattr", NULL, "volatile", NULL, NULL);
 }
 
-static const char has_mounts[] = " has other filesystems mounted below it, which cannot be "
-                                 "copy-on-write; use --live, or unmount them";
-
 static int mount_cow(struct build *b, const struct box_mount *m, int src_fd, int layer_fd,
                      struct err *err)
 {
         int mnt;
-        /* Root's copy would only leave such mounts out, without a word. */
-        if (b->plan->is_by_root && m->source && submounts_below(m->source))
-                return err_set(err, E_INPUT, "%s%s", m->source, has_mounts);
         if (src_fd < 0) /* a home without an accepted layer needs no overlay: it is the upper */
                 mnt = mnt_clone(layer_fd, "upper", false, MNT_SAFE, err);
         else
@@ -115,7 +109,7 @@ static int mount_cow(struct build *b, const struct box_mount *m, int src_fd, int
         _cleanup_close_ int own = mnt;
         if (mnt < 0) {
                 if (err->sys == EINVAL && m->source && submounts_below(m->source))
-                        return err_hint(err, "%s%s", m->source, has_mounts);
+                        return err_hint(err, "%s %s", m->source, SUBMOUNTS_WORDS);
                 if (err->sys == EINVAL)
                         err_hint(err, "its filesystem, or the one of the state directory, cannot "
                                       "carry an overlay: try --live, or set XDG_STATE_HOME");
