@@ -152,7 +152,11 @@ check 'ps no longer shows it' $? "$("$ostiary" ps)"
 within 5 is_not_running kept-$$
 same 'logs of a box that ended' "$("$ostiary" logs kept-$$)" 'last words'
 same '--tail' "$("$ostiary" run -q -d -n tail-$$ -- seq 100 >/dev/null; within 5 is_not_running tail-$$; "$ostiary" logs --tail 2 tail-$$ | tr '\n' ' ')" '99 100 '
-"$ostiary" rm bg-$$ kept-$$ tail-$$ >/dev/null 2>&1
+"$ostiary" run -q -n woken-$$ -- sh -c 'echo a >a; exit 3'
+for _ in 1 2 3 4 5; do "$ostiary" cp -q woken-$$:a "$work/a" || break; done
+same 'a box can be looked into as soon as it has ended' "$(cat "$work/a" 2>&1)" a
+holds 'and keeps the story of its command' "$("$ostiary" ps -a 2>/dev/null | grep woken)" 'exited 3, changes'
+"$ostiary" rm bg-$$ kept-$$ tail-$$ woken-$$ >/dev/null 2>&1
 check 'rm' $? 'it failed'
 "$ostiary" rm $name >"$work/o" 2>&1
 [ $? != 0 ]
