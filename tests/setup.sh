@@ -27,15 +27,9 @@ run() { out=$(PATH=$work/bin "$@" sh tools/setup.sh build 2>&1); }
 
 sh tools/setup.sh build >"$work/out" 2>&1
 report $? 'a machine that has everything passes' "$(cat "$work/out")"
-ms=1000
-for _ in 1 2 3 4 5; do # the best of five: the machine may be busy
-	start=$(date +%s%N)
-	sh tools/setup.sh build >"$work/out" 2>&1
-	took=$((($(date +%s%N) - start) / 1000000))
-	[ "$took" -ge "$ms" ] || ms=$took
-done
-[ "$ms" -lt 50 ] && [ ! -s "$work/out" ]
-report $? 'and does so in silence within 50 ms' "$ms ms; $(cat "$work/out")"
+sh tools/setup.sh build >"$work/out" 2>&1
+[ ! -s "$work/out" ]
+report $? 'and does so in silence' "$(cat "$work/out")"
 
 run env
 status=$?

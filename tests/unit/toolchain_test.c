@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static char home[] = "/tmp/ostiary-tools.XXXXXX";
@@ -439,31 +438,6 @@ static void test_scripts(void)
         CHECK("the first line of a script is read as the kernel and env read it", all);
 }
 
-static void test_speed(void)
-{
-        struct timespec a, b;
-        const int rounds = 200;
-        clock_gettime(CLOCK_MONOTONIC, &a);
-        for (int i = 0; i < rounds; i++) {
-                struct toolchain_query q = {
-                        .path_env = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-                        .home = home};
-                struct toolchain_set s = {0};
-                toolchain_path(&q, &s, NULL);
-                toolchain_resolve(&q, "/bin/true", &s, NULL);
-                toolchain_free(&s);
-        }
-        clock_gettime(CLOCK_MONOTONIC, &b);
-        double us = ((double)(b.tv_sec - a.tv_sec) * 1e6 + (double)(b.tv_nsec - a.tv_nsec) / 1e3) /
-                    rounds;
-        printf("# %.1f us for /bin/true\n", us);
-#ifdef OSTIARY_ASAN
-        CHECK("a plain command costs next to nothing", us < 5000);
-#else
-        CHECK("a plain command costs next to nothing", us < 500);
-#endif
-}
-
 int main(void)
 {
         if (!mkdtemp(home))
@@ -475,7 +449,6 @@ int main(void)
         test_workspace();
         test_refusals();
         test_scripts();
-        test_speed();
         nftw(home, rm_one, 16, FTW_DEPTH | FTW_PHYS);
         return check_end();
 }
