@@ -212,7 +212,7 @@ dispatch() {
 	local name=$1 program=$2 users limit who
 	wanted "$name" || return 0
 	users=$(head_word "$3" users "$4")
-	limit=$(head_word "$3" timeout 120)
+	limit=$(head_word "$3" timeout 240)
 	for who in ${users//,/ }; do
 		case $who in
 		any) [ "$me" = 0 ] && who=root || who=user ;;
