@@ -1,6 +1,6 @@
 /* assist.c - a second pair of hands while the box is built: a short-lived child in the same
- * namespaces that makes the network, which takes longer than anything else, and writes the made-up
- * files of /etc while we mount. It shares our descriptor table, so that what it opens is ours.
+ * namespaces that makes the network, which takes as long as everything else together, while we do
+ * the rest. It shares our descriptor table, so that what it opens is ours.
  *
  * It also shares our memory, because copying page tables would cost a fifth of what it saves. It
  * may therefore touch nothing of ours but its own stack: no allocation, and errno only to fail,
@@ -10,7 +10,6 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "box/etc.h"
 #include "box/net.h"
 #include "box/weak.h"
 
@@ -29,11 +28,10 @@ enum { SHARED = CLONE_FILES | CLONE_VM };
 /* assist(ctx): its exit status is 0 or an errno. */
 static int assist(void *ctx)
 {
-        struct build *b = ctx;
-        struct err e = {0};
+        const struct build *b = ctx;
         if (!box_weak(WEAK_NETNS) && net_make(b->net_fd) < 0)
                 return errno ? errno : EIO;
-        return etc_synthesise(b, &e) < 0 ? (e.sys ? e.sys : EIO) : 0;
+        return 0;
 }
 
 int step_assist_begin(struct build *b, struct err *err)

@@ -54,12 +54,6 @@ static int synthesise(struct build *b, int etc, struct err *err)
                          "# This box has no network yet; names do not resolve.\n", err);
 }
 
-int etc_synthesise(struct build *b, struct err *err)
-{
-        _cleanup_close_ int made = openat(b->stage_fd, "etc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        return made < 0 ? err_sys(err, "open the stage") : synthesise(b, made, err);
-}
-
 /* layers(b, host, made, err): the overlay: what is made up, the mask, the host's. */
 static int layers(struct build *b, int host, int made, struct err *err)
 {
@@ -79,7 +73,7 @@ int step_etc(struct build *b, struct err *err)
         if (host < 0 || made < 0)
                 return err_sys(err, "open /etc");
         _cleanup_close_ int etc = step_target(b, "/etc", true, err);
-        if (etc < 0)
+        if (etc < 0 || synthesise(b, made, err) < 0)
                 return -1;
         _cleanup_close_ int mnt = layers(b, host, made, err);
         if (mnt >= 0)

@@ -6,9 +6,6 @@
 struct build;
 struct err;
 
-/* etc_synthesise(b, err): write the made-up files on the stage. Run by the assistant. */
-int etc_synthesise(struct build *, struct err *);
-
 /* etc_entries(b, etc, host, err): fill the directory ${etc} from ${host}, entry by entry. */
 int etc_entries(struct build *, int etc, int host, struct err *);
 

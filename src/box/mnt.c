@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 /* fs_log(fs, words, n): the kernel's own sentence about a failed fsconfig, which says far more than
  * EINVAL does. */
@@ -91,7 +92,10 @@ int mnt_clone(int dir_fd, const char *path, bool is_recursive, uint64_t attrs, s
          * original later would show up in the box. By root the copy is made outside of the box. */
         struct mount_attr a = {.attr_set = attrs_of(attrs),
                                .propagation = box_weak(WEAK_PROPAGATION) ? 0 : MS_PRIVATE};
-        if (mount_setattr(mnt, "", AT_EMPTY_PATH | (is_recursive ? AT_RECURSIVE : 0), &a,
+        /* In the box's own namespace everything is private already (step_private). */
+        bool is_inside = getpid() == 1;
+        if ((a.attr_set || !is_inside) &&
+            mount_setattr(mnt, "", AT_EMPTY_PATH | (is_recursive ? AT_RECURSIVE : 0), &a,
                           sizeof a) < 0)
                 return err_sys(err, "set the mount flags of %s", path[0] ? path : "a descriptor");
         return take_fd(&mnt);

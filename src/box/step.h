@@ -35,17 +35,16 @@ int step_private(struct build *, struct err *);      /* root.c: nothing propagat
 int step_root(struct build *, struct err *);         /* root.c: the new root and its skeleton */
 int step_assist_begin(struct build *, struct err *); /* assist.c: the network meanwhile */
 int step_assist_end(struct build *, struct err *);
-int step_etc(struct build *, struct err *);   /* etc.c */
-int step_dev(struct build *, struct err *);   /* dev.c */
-int step_proc(struct build *, struct err *);  /* procfs.c: fresh proc, masked; a made-up /sys */
-int step_trees(struct build *, struct err *); /* trees.c: every mount of the plan */
-int step_trees_in_etc(struct build *, struct err *); /* those that lie in /etc, which comes later */
-int step_network(struct build *, struct err *);      /* net.c: join it */
-int step_name(struct build *, struct err *);         /* ids.c: host name */
-int step_ns_limits(struct build *, struct err *);    /* nslimits.c: no nested namespaces (case 7) */
-int step_pivot(struct build *, struct err *);        /* root.c: the old root is gone (case 27) */
-int step_keyring(struct build *, struct err *);      /* drop.c: a fresh session keyring (case 9) */
-int step_rlimits(struct build *, struct err *);      /* nslimits.c */
+int step_etc(struct build *, struct err *);       /* etc.c */
+int step_dev(struct build *, struct err *);       /* dev.c */
+int step_proc(struct build *, struct err *);      /* procfs.c: fresh proc, masked; a made-up /sys */
+int step_trees(struct build *, struct err *);     /* trees.c: every mount of the plan */
+int step_network(struct build *, struct err *);   /* net.c: join it */
+int step_name(struct build *, struct err *);      /* ids.c: host name */
+int step_ns_limits(struct build *, struct err *); /* nslimits.c: no nested namespaces (case 7) */
+int step_pivot(struct build *, struct err *);     /* root.c: the old root is gone (case 27) */
+int step_keyring(struct build *, struct err *);   /* drop.c: a fresh session keyring (case 9) */
+int step_rlimits(struct build *, struct err *);   /* nslimits.c */
 int step_fds(struct build *, struct err *);      /* drop.c: only the listed descriptors (case 29) */
 int step_caps(struct build *, struct err *);     /* drop.c: no capability in any set */
 int step_landlock(struct build *, struct err *); /* landlock.c */

@@ -9,7 +9,6 @@
 #include "base/beneath.h"
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "base/str.h"
 #include "box/mnt.h"
 #include "box/submounts.h"
 #include "box/weak.h"
@@ -164,25 +163,12 @@ static int mount_one(struct build *b, size_t i, struct err *err)
         return err_set(err, E_PROTO, "unknown kind of mount");
 }
 
-/* show(b, in_etc, err): the mounts of the plan that lie in /etc, or the others. */
-static int show(struct build *b, bool in_etc, struct err *err)
+int step_trees(struct build *b, struct err *err)
 {
         for (size_t i = 0; i < b->plan->mounts_n; i++) {
                 const struct box_mount *m = &b->plan->mounts[i];
-                if (str_is_beneath(m->target, "/etc") != in_etc)
-                        continue;
                 if (mount_one(b, i, err) < 0)
                         return err_add(err, "show %s (%s)", m->target, m->why);
         }
         return 0;
-}
-
-int step_trees(struct build *b, struct err *err)
-{
-        return show(b, false, err);
-}
-
-int step_trees_in_etc(struct build *b, struct err *err)
-{
-        return show(b, true, err);
 }
