@@ -24,7 +24,7 @@ const struct explain_namespace explain_walls[] = {
         {"no_new_privs", "no setuid program gains anything"},
         {"seccomp", "an allow-list of system calls (explain --seccomp prints it)"},
         {"landlock", "a second opinion on files, sockets and signals, as far as the kernel has it"},
-        {"nosuid, nodev", "on every mount"},
+        {"nosuid, nodev", "on every mount; device files are only the six of /dev and ptys"},
         {"descriptors", "none of yours is inherited but the three of the command"},
         {"keyring", "a new, empty session keyring"},
         {"terminal", "a pty of its own; no character can be typed into yours"},
