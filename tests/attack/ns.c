@@ -141,7 +141,10 @@ static void case_chroot(struct outcome *o)
 
         if (here >= 0 && climb(here))
                 out_escaped(o, "walking up from the workspace reached the host's files");
+        int tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (chroot(made ? dir : ".") == 0) {
+                if (made && tmp >= 0) /* by descriptor: its name is out of reach now */
+                        unlinkat(tmp, dir + sizeof "/tmp/" - 1, AT_REMOVEDIR);
                 if (here >= 0 && climb(here))
                         out_escaped(o, "a saved descriptor led out of the new root to the host");
                 out_escaped(o, "chroot was carried out");
