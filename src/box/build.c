@@ -41,13 +41,3 @@ int build_box(struct build *b, struct err *err)
                         return err_add(err, "%s", steps[i].what);
         return 0;
 }
-
-size_t build_steps_n(void)
-{
-        return sizeof steps / sizeof *steps;
-}
-
-const char *build_step_name(size_t i)
-{
-        return steps[i].what;
-}

@@ -2,17 +2,11 @@
 #ifndef BOX_BUILD_H
 #define BOX_BUILD_H
 
-#include <stddef.h>
-
 struct build;
 struct err;
 
 /* build_box(b, err): run every step. 0 when all walls are up and were read back; -1 with the step's
  * name and reason, and the process must end. */
 int build_box(struct build *, struct err *);
-
-/* The steps by name, for explain. */
-size_t build_steps_n(void);
-const char *build_step_name(size_t);
 
 #endif

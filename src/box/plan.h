@@ -35,8 +35,6 @@ struct box_plan {
         bool is_by_root;  /* started by root: kernel ids are high, mounts are idmapped */
         uid_t uid, gid;   /* inside */
         uid_t kuid, kgid; /* what the kernel and the host's files see */
-        uid_t owner_uid;  /* who owns the workspace on disk (by root: mapped to kuid) */
-        gid_t owner_gid;
 
         char *user;
         char *home;

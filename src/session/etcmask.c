@@ -182,11 +182,6 @@ int etcmask_take(const struct store *store, char **path, struct err *err)
         return err_set(err, E_SYSTEM, "/etc changes all the time");
 }
 
-char *etcmask_path(const struct store *store)
-{
-        return str_fmt("%s/etc-mask/%016" PRIx64, store->state, key_now());
-}
-
 int etcmask_gc(const struct store *store, size_t *removed, struct err *err)
 {
         char current[20];

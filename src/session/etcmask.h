@@ -20,9 +20,6 @@ struct store;
  * failure. */
 int etcmask_take(const struct store *, char **path, struct err *);
 
-/* etcmask_path(store): where the mask for the present /etc is or would be; for explain. */
-char *etcmask_path(const struct store *);
-
 /* etcmask_gc(store, &removed, err): remove masks that fit no more and that nobody holds. */
 int etcmask_gc(const struct store *, size_t *removed, struct err *);
 

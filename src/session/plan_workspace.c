@@ -114,7 +114,5 @@ int plan_workspace(const struct session_opts *opts, const struct store *store, c
                                         "with --workspace none, or insist with --force REASON");
                 }
         }
-        plan->box.owner_uid = st.st_uid;
-        plan->box.owner_gid = st.st_gid;
         return 0;
 }
