@@ -10,11 +10,19 @@ VERSION := $(shell cat VERSION)
 CC      ?= gcc
 HOSTCC  ?= $(CC)
 
-ROOMS   := base wire policy box workspace session cli
+ROOMS   := base wire policy box workspace audit session cli
 SRC     := $(sort $(foreach r,$(ROOMS),$(wildcard src/$(r)/*.c)))
 OBJ     := $(SRC:src/%.c=$(O)/%.o) $(O)/gen/profiles.o
 # Without main.c and without the one command that walks its table.
 LIBOBJ  := $(filter-out $(O)/cli/main.o $(O)/cli/cmd_help.o,$(OBJ))
+
+# The door's roles are a second program: they need large libraries, and nothing that starts a box
+# should have to load them.
+DOOR_ROOMS := base wire policy role egress dial keeper door
+DOOR_SRC := $(sort $(foreach r,$(DOOR_ROOMS),$(wildcard src/$(r)/*.c)))
+DOOR_OBJ := $(DOOR_SRC:src/%.c=$(O)/%.o)
+DOOR_LIBOBJ := $(filter-out $(O)/door/main.o,$(DOOR_OBJ))
+DOOR_LDLIBS := -lssl -lcrypto -lnghttp2 -lcares -lseccomp -ljansson -lz -lbrotlidec -lzstd
 
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wswitch-enum -Wvla \
            -Wformat=2 -Wundef
@@ -39,6 +47,7 @@ else
 CPPFLAGS += -D_FORTIFY_SOURCE=3
 LDFLAGS += -static-pie
 endif
+DOOR_LDFLAGS := $(filter-out -static-pie,$(LDFLAGS)) -pie
 ifeq ($(VARIANT),weak)
 CPPFLAGS += -DOSTIARY_WEAK
 # Attacker code that runs as one of our own roles; no other variant contains it.
@@ -53,18 +62,22 @@ say = $(if $(V),,@printf '  %-7s %s\n' "$(1)" "$(2)")
 
 all: $(O)/ostiary
 
+$(O)/ostiary-door: $(DOOR_OBJ)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(DOOR_LDFLAGS) -o $@ $^ $(DOOR_LDLIBS)
+
 $(O)/ostiary: $(OBJ)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # The first build looks for what it needs, and installs or names what is missing.
-$(OBJ) $(O)/gen/gen_seccomp: | out/.setup
+$(OBJ) $(DOOR_OBJ) $(O)/gen/gen_seccomp: | out/.setup
 out/.setup: tools/setup.sh
 	@sh tools/setup.sh build
 	@mkdir -p $(@D) && touch $@
 
 # Everything that reads outside bytes or does arithmetic on them is held to the stricter set.
-$(O)/base/%.o $(O)/wire/%.o $(O)/policy/%.o: WARN += $(STRICT)
+$(O)/base/%.o $(O)/wire/%.o $(O)/policy/%.o $(O)/egress/%.o $(O)/dial/%.o: WARN += $(STRICT)
 
 $(O)/%.o: src/%.c
 	@mkdir -p $(@D)
@@ -107,16 +120,28 @@ $(O)/gen/profiles.o: $(O)/gen/profiles.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) -c -o $@ $<
 
--include $(OBJ:.o=.d)
+-include $(OBJ:.o=.d) $(DOOR_OBJ:.o=.d)
 
 # --- programs that only tests need -------------------------------------------------------------
 
+# tests/unit/door_*.c and tests/fuzz/door_*.c are linked with the door's rooms, the others with the
+# rest.
 UNIT := $(patsubst tests/unit/%.c,$(O)/unit/%,$(filter-out tests/unit/lib%.c,$(wildcard tests/unit/*.c)))
 FUZZ := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/*.c))
 
 .PHONY: units fuzzers
 units: $(UNIT)
 fuzzers: $(FUZZ)
+
+$(O)/unit/door_%: tests/unit/door_%.c $(DOOR_LIBOBJ)
+	@mkdir -p $(@D)
+	$(call say,UNIT,$@)
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $< $(DOOR_LIBOBJ) $(DOOR_LDFLAGS) $(DOOR_LDLIBS)
+
+$(O)/fuzz/door_%: tests/fuzz/door_%.c $(DOOR_LIBOBJ)
+	@mkdir -p $(@D)
+	$(call say,FUZZ,$@)
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(DOOR_LIBOBJ) $(DOOR_LDFLAGS) $(DOOR_LDLIBS)
 
 $(O)/unit/%: tests/unit/%.c $(LIBOBJ)
 	@mkdir -p $(@D)

@@ -14,8 +14,14 @@ arrows() {
 		policy: base
 		box: base wire policy
 		workspace: base wire policy
-		session: base wire policy box workspace
-		cli: base wire policy session box
+		audit: base wire
+		session: base wire policy box workspace audit
+		cli: base wire policy session box audit
+		role: base wire
+		egress: base wire policy role
+		dial: base wire policy role
+		keeper: base wire policy role
+		door: base wire role egress dial keeper
 	TABLE
 }
 

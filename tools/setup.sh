@@ -19,6 +19,12 @@ table() {
 		need libc6-dev        /usr/lib/*/libc.a        the C library, also as a static one
 		need libseccomp-dev   /usr/include/seccomp.h   compiling the system-call filter while building
 		need libjansson-dev   /usr/include/jansson.h   reading and writing JSON
+		need libssl-dev       /usr/include/openssl/ssl.h   TLS on both sides of the door
+		need libnghttp2-dev   /usr/include/nghttp2/nghttp2.h   HTTP/2
+		need libc-ares-dev    /usr/include/ares.h      resolving names without blocking
+		need zlib1g-dev       /usr/include/zlib.h      reading gzip bodies
+		need libbrotli-dev    /usr/include/brotli/decode.h   reading brotli bodies
+		need libzstd-dev      /usr/include/zstd.h      reading zstd bodies
 		need publicsuffix     /usr/share/publicsuffix/public_suffix_list.dafsa   the list that guards wildcards in rules
 	ROWS
 	test) cat <<-'ROWS' ;;
@@ -39,8 +45,17 @@ table() {
 		want cpio             cpio                     packing its first file system
 		want mmdebstrap       mmdebstrap               the Debian on its disk
 		want e2fsprogs        mke2fs                   making that disk
-		want mmdebstrap       mmdebstrap               filling its disk
-		want e2fsprogs        mke2fs                   making its disk
+		want nginx-light      /usr/sbin/nginx          an origin behind the door
+		want nghttp2-server   nghttpd                  an origin that speaks HTTP/2
+		want nghttp2-client   nghttp                   a client that speaks HTTP/2
+		want curl             curl                     a client
+		want wget             wget                     a client
+		want openssl          openssl                  certificates and a raw client
+		want dnsmasq-base     dnsmasq                  a name server for dial
+		want python3-websockets /usr/lib/python3/dist-packages/websockets   WebSocket both ways
+		want python3-h2       /usr/lib/python3/dist-packages/h2   odd HTTP/2 frames
+		want python3-requests /usr/lib/python3/dist-packages/requests   a client
+		want python3-httpx    /usr/lib/python3/dist-packages/httpx   a client
 		want man-db           man                      checking the manual page
 		want zsh              zsh                      checking the completion for zsh
 		want fish             fish                     checking the completion for fish

@@ -1,0 +1,20 @@
+/* names.h - the synthetic address of each name the box asked for, and back. Stable for the life of
+ * the box; bounded in number and in how fast new ones come. Pure but for the time it is told. */
+#ifndef EGRESS_NAMES_H
+#define EGRESS_NAMES_H
+
+#include "policy/host_name.h"
+
+struct names;
+
+struct names *names_new(void);
+void names_free(struct names *);
+
+/* names_address(n, host, now_ms, &addr): the address (host order) of ${host}, made up when it is
+ * new. -1 when new names come too fast or there are too many; NXDOMAIN then. */
+int names_address(struct names *, const struct host_name *, uint64_t now_ms, uint32_t *addr);
+
+/* names_find(n, addr): whom ${addr} (host order) stands for, or NULL: never given out. */
+const struct host_name *names_find(const struct names *, uint32_t addr);
+
+#endif

@@ -1,0 +1,12 @@
+/* keeper.h - the role that holds the box's CA key and makes leaf certificates. No network, no
+ * files.
+ */
+#ifndef KEEPER_KEEPER_H
+#define KEEPER_KEEPER_H
+
+int keeper_main(int argc, char **argv);
+
+/* keeper_make_ca_main: `ostiary-door make-ca DIR`: put one more CA into the pool in DIR. */
+int keeper_make_ca_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,31 @@
+/* role.h - what every role of the door has in common: how it begins, and how it gives up everything
+ * that it does not need. Called by the *_main of each role. */
+#ifndef ROLE_ROLE_H
+#define ROLE_ROLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct err;
+
+/* role_begin(name): wipe the environment, set the process's name, not dumpable, die with the
+ * supervisor, ignore SIGPIPE, close every descriptor but 0 to 3. */
+void role_begin(const char *name);
+
+/* What a role may still do besides reading, writing, memory, time, epoll and exit. */
+struct role_needs {
+        bool may_dial;       /* socket(AF_INET, AF_INET6), connect, bind, getsockname, ... */
+        bool may_listen;     /* bind, listen, accept on sockets that it was given; never socket() */
+        bool may_read_files; /* dial: resolv.conf, hosts; by Landlock only what is in `files` */
+        const char *const *files;
+        size_t files_n;
+};
+
+/* role_confine(needs, err): no_new_privs, Landlock, an empty network namespace unless may_dial, no
+ * capabilities, seccomp allow-list (kill on anything else). Reads back that it holds. */
+int role_confine(const struct role_needs *, struct err *);
+
+_Noreturn void role_die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif
