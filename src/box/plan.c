@@ -42,5 +42,6 @@ void box_plan_free(struct box_plan *p)
         free(p->cwd);
         strs_free(&p->env);
         strs_free(&p->links);
+        free(p->door_ports);
         *p = (struct box_plan){0};
 }

@@ -7,6 +7,7 @@
 #include "box/limits.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 enum box_mount_kind {
@@ -47,6 +48,10 @@ struct box_plan {
         struct strs links; /* "target\npath": symlinks in the root, e.g. "usr/bin\n/bin" */
 
         struct box_limits limits;
+
+        bool has_door;        /* its network leads to the door; otherwise it has a loopback alone */
+        uint16_t *door_ports; /* TCP ports that listen there from the start; 53 needs no mention */
+        size_t door_ports_n;
 };
 
 struct box_mount *box_plan_mount(struct box_plan *, enum box_mount_kind, const char *source,

@@ -47,6 +47,12 @@ struct client {
         bool has_pend;
 };
 
+/* A socket of the door's network namespace, as it was made there before the box was built. */
+struct door_socket {
+        uint32_t port; /* DOOR_PORT_* of wire/door.h, or a TCP port that listens already */
+        int fd;
+};
+
 struct outlog {
         int dir_fd, fd;
         uint64_t len;
@@ -60,6 +66,9 @@ struct sup {
         int dir_fd, lock_fd, listen_fd;
         struct loop *loop;
         struct box box;
+        struct door_socket
+                *door_sockets; /* all are here once is_built; none: the box has no door */
+        size_t door_sockets_n;
         struct loop_src *ctl_src, *pid_src, *listen_src, *sig_src, *time_src, *watch_src;
         int sig_fd, time_fd, watch_fd;
         struct exec *execs;
