@@ -1,0 +1,50 @@
+/* audit.h - the role that writes a box's log, as its supervisor sees it: a process with a control
+ * socket. It alone holds the log; whoever has something to log sends DOOR_RECORD frames (wire/
+ * door.h) to it through a socket of its own, one writer each.
+ *
+ * The log is `audit.jsonl` in the box's directory: one JSON object per line, each with its number
+ * ("seq", from 1) and the SHA-256 of the line before ("prev"). A box that is started again goes on
+ * with the chain. When a line cannot be written (a full disk), the role stops reading, so that its
+ * writers' sockets fill and they stop too: nothing passes unlogged. It says so and tries again. */
+#ifndef AUDIT_AUDIT_H
+#define AUDIT_AUDIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct buf;
+struct err;
+
+#define AUDIT_FILE "audit.jsonl"
+
+struct audit {
+        pid_t pid;      /* a child of the caller; 0 when there is none */
+        int pidfd;      /* readable when it has ended */
+        int control_fd; /* SEQPACKET, non-blocking; readable: call audit_hear */
+};
+
+/* audit_start(a, box_id, dir_fd, err):
+ * Open or make the log in ${dir_fd} and fork the role (no exec). Fills ${a}; -1 and nothing left
+ * behind otherwise. The role confines itself before it reads a byte that is not ours. */
+int audit_start(struct audit *, const char *box_id, int dir_fd, struct err *);
+
+/* audit_writer(a, err): a fresh SEQPACKET socket whose other end the role reads; the caller hands
+ * it to egress (or any other writer) and closes its own copy. -1 and a story otherwise. */
+int audit_writer(struct audit *, struct err *);
+
+enum audit_news {
+        AUDIT_NOTHING, /* would block, or nothing of interest */
+        AUDIT_SAYS,    /* ${words}: one sentence for the user; the role goes on */
+        AUDIT_GONE,    /* the role has ended or talks nonsense: close the door (DOOR_FAULT) */
+};
+/* audit_hear(a, words): one message from control_fd. */
+enum audit_news audit_hear(struct audit *, char words[512]);
+
+/* audit_end(a, refused): after the last writer is gone: let it write what it has, wait for its end
+ * (at most two seconds, then it is killed) and close everything. ${refused} may be NULL; it gets
+ * the body of MSG_REFUSED for the clients (audit/refused.h): hosts this run refused, with their
+ * cures. Fine on an ${a} that never started (all zero) or has ended. */
+void audit_end(struct audit *, struct buf *refused);
+
+#endif
