@@ -6,6 +6,7 @@
 #ifndef WIRE_DOOR_H
 #define WIRE_DOOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,8 +24,8 @@ enum door_msg {
                              audit: lstr box id; + fd of the log, then egress (more writers may come
                              with DOOR_WRITER) */
         DOOR_LISTEN,      /* egress: as DOOR_SOCKETS, the same descriptors passed on */
-        DOOR_POLICY,      /* egress, dial: u64 generation; + sealed memfd, see door_layers_put.
-                             Answered by DOOR_POLICY_OK or DOOR_POLICY_BAD */
+        DOOR_POLICY,      /* egress, dial: u64 generation, u32 enum door_level; + sealed memfd, see
+                             door_layers_put. Answered by DOOR_POLICY_OK or DOOR_POLICY_BAD */
         DOOR_ANSWER,      /* egress: u64 question, u32 yes */
         DOOR_TRUST,       /* egress: + fd of the index of system roots (egress/trust.h) */
         DOOR_WRITER,      /* audit: + fd of one more socket that brings DOOR_RECORD */
@@ -33,8 +34,8 @@ enum door_msg {
         DOOR_READY = 430, /* empty: BEGIN was taken, confinement is up */
         DOOR_POLICY_OK,   /* u64 generation: in force, also on everything that was open */
         DOOR_POLICY_BAD,  /* u64 generation, lstr sentence: the old one stays */
-        DOOR_QUESTION,    /* egress: u64 question, u32 seconds left, lstr what, lstr rule that asks,
-                             lstr line that would allow it for good */
+        DOOR_QUESTION,    /* egress: u64 question, u32 seconds left, lstr what, lstr rule that asks
+                             ("" by level), lstr line that would allow it for good */
         DOOR_SETTLED,     /* egress: u64 question: answered, timed out or its client is gone */
         DOOR_FAULT,       /* lstr sentence: the role cannot go on */
 
@@ -54,10 +55,26 @@ enum door_msg {
         DOOR_RECORD = 480, /* one or more records one after the other, see door_record_put */
 };
 
+/* What becomes of a request that no line of any layer speaks of (POLICY_BY_DEFAULT). deny! and every
+ * other line hold at each level; an address that is not public needs a rule at each level too. */
+enum door_level {
+        DOOR_STRICT, /* denied */
+        DOOR_EASY,   /* egress asks (DOOR_QUESTION with rule "": the supervisor says no at once when
+                        nobody is there to answer); dial takes egress's word for it */
+        DOOR_LEARN,  /* allowed, and its record says so in `rule`: "allowed while learning" */
+};
+
 /* Ports with a meaning of their own in DOOR_SOCKETS and DOOR_LISTEN. */
 enum {
         DOOR_PORT_DNS_UDP = 0x10000, /* UDP 53, bound, IP_PKTINFO on */
         DOOR_PORT_SPARE = 0x10001,   /* a TCP socket that is not bound yet */
+};
+
+/* What becomes of a request that no rule speaks of. */
+enum door_level {
+        DOOR_STRICT, /* denied */
+        DOOR_EASY,   /* a person is asked; denied where nobody can answer */
+        DOOR_LEARN,  /* allowed toward public addresses, and flagged in the log */
 };
 
 enum door_dial_fault {
@@ -75,7 +92,20 @@ enum door_dial_fault {
 
 /* A layer of policy as it travels: u32 rank (enum policy_rank), lstr name, u32 has_lines,
  * lstr text. Layers follow each other to the end of the memfd. has_lines 1: text is a file, and
- * verdicts name its lines; 0: each line is one rule without a number. */
+ * verdicts name its lines; 0: each line is one rule without a number. policy/policy_layers.h makes
+ * a policy of the bytes. */
+enum { DOOR_LAYERS_MAX = 16 << 20 }; /* of all layers together */
+struct buf;
+void door_layers_put(struct buf *, uint32_t rank, const char *name, bool has_lines,
+                     const char *text);
+
+struct err;
+/* door_sealed_make(name, b, err): a memfd with the content of ${b} that nobody can change any more;
+ * the caller's to close. -1 and a story otherwise. */
+int door_sealed_make(const char *name, const struct buf *, struct err *);
+/* door_sealed_read(fd, max, b, err): append all of such a memfd to ${b}. Refused when it is not
+ * sealed against writing, growing and shrinking, or is larger than ${max}. 0 or -1. */
+int door_sealed_read(int fd, size_t max, struct buf *, struct err *);
 
 /* One line of the log, as egress tells it. Strings may be "" when there is nothing to say; nothing
  * in here is trusted by audit beyond its length. */
@@ -97,11 +127,13 @@ struct door_record {
         const char *cure;           /* the rule line that would allow it, or "" */
 };
 
-struct buf;
 struct cur;
+/* door_record_put(b, r): NULL is the same as "". A string that is longer than its field holds is
+ * cut and ends in "...", so that a record always fits one frame and can be read back. */
 void door_record_put(struct buf *, const struct door_record *);
-/* door_record_get(c, r, strings): the next record; its strings are copied into ${strings}, which
- * the caller frees after use. 0 or -1. */
+enum { DOOR_RECORD_MAX = 48 << 10 }; /* no record takes more bytes than this */
+/* door_record_get(c, r, strings): the next record; its strings are copied into ${strings}, whose
+ * former content is dropped, and which the caller frees after use. 0 or -1. */
 int door_record_get(struct cur *, struct door_record *, struct buf *strings);
 
 #endif

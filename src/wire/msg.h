@@ -2,7 +2,9 @@
  *
  * Bodies are written with buf_put_* and read with cur_*: u32 and u64 big-endian, "lstr" a u32
  * length and bytes, "list" a u32 count and that many lstr. A client connection is one conversation:
- * it asks for one thing first (EXEC, ATTACH, STATUS, STOP, COPY) and what follows belongs to it. */
+ * it asks for one thing first (EXEC, ATTACH, STATUS, STOP, COPY) and what follows belongs to it.
+ * What concerns the door (RULE to APPROVE) may be asked any number of times, one after the other.
+ */
 #ifndef WIRE_MSG_H
 #define WIRE_MSG_H
 
@@ -23,6 +25,11 @@ enum msg_type {
         MSG_RESIZE,    /* u32 cols, u32 rows */
         MSG_SIGNAL,    /* u32 signal number, to the command's process group */
         MSG_CLOSE_OUT, /* u32 1 or 2: the client's side of stdout or stderr is gone */
+        MSG_RULE,  /* u32 1 to add, 0 to take back, lstr line: answered by MSG_DONE when in force */
+        MSG_RULES, /* empty: answered by MSG_RULES_ARE */
+        MSG_RELOAD,    /* empty: read the files of rules again; answered by MSG_DONE */
+        MSG_APPROVALS, /* empty: answered by MSG_APPROVALS_ARE */
+        MSG_APPROVE,   /* u64 question, u32 yes, u32 1 to keep the rule: answered by MSG_DONE */
 
         /* supervisor -> client */
         MSG_STARTED = 100, /* u32 pid in the box: the command runs */
@@ -33,6 +40,10 @@ enum msg_type {
         MSG_NOTICE,        /* lstr sentence for the user (a limit is near, disk is low) */
         MSG_INFO,          /* struct msg_info: answer to STATUS */
         MSG_REPLAY,        /* bytes: output from before the attach */
+        MSG_DONE,          /* u64 generation of the policy that is in force now */
+        MSG_RULES_ARE, /* u64 generation, u32 enum door_level; + sealed memfd of layers (door.h) */
+        MSG_APPROVALS_ARE, /* u32 count, each: u64 question, u32 seconds left, lstr what, lstr rule
+                              that asks, lstr line that would allow it for good */
 
         /* supervisor -> pid 1 */
         MSG_SPAWN = 200, /* u32 exec id, struct msg_spawn; + stdin, stdout, stderr unless tty */
