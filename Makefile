@@ -20,7 +20,7 @@ LIBOBJ  := $(filter-out $(O)/cli/main.o $(O)/cli/cmd_help.o,$(OBJ))
 # should have to load them.
 DOOR_ROOMS := base wire policy role egress dial keeper door
 DOOR_SRC := $(sort $(foreach r,$(DOOR_ROOMS),$(wildcard src/$(r)/*.c)))
-DOOR_OBJ := $(DOOR_SRC:src/%.c=$(O)/%.o)
+DOOR_OBJ := $(DOOR_SRC:src/%.c=$(O)/%.o) $(O)/gen/profiles.o
 DOOR_LIBOBJ := $(filter-out $(O)/door/main.o,$(DOOR_OBJ))
 DOOR_LDLIBS := -lssl -lcrypto -lnghttp2 -lcares -lseccomp -ljansson -lz -lbrotlidec -lzstd
 

@@ -70,13 +70,6 @@ enum {
         DOOR_PORT_SPARE = 0x10001,   /* a TCP socket that is not bound yet */
 };
 
-/* What becomes of a request that no rule speaks of. */
-enum door_level {
-        DOOR_STRICT, /* denied */
-        DOOR_EASY,   /* a person is asked; denied where nobody can answer */
-        DOOR_LEARN,  /* allowed toward public addresses, and flagged in the log */
-};
-
 enum door_dial_fault {
         DOOR_DIAL_DENIED,   /* policy or address: nothing was sent */
         DOOR_DIAL_NO_NAME,  /* the name does not resolve */
