@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 enum { DOOR_CONTROL_FD = 3 };
+enum { DOOR_CA_FILE_MAX = 1 << 20 };
 
 enum door_msg {
         /* pid 1 -> supervisor, before MSG_BUILT: sockets made in the door's network namespace */
@@ -29,6 +30,8 @@ enum door_msg {
         DOOR_ANSWER,      /* egress: u64 question, u32 yes */
         DOOR_TRUST,       /* egress: + fd of the index of system roots (egress/trust.h) */
         DOOR_WRITER,      /* audit: + fd of one more socket that brings DOOR_RECORD */
+        DOOR_CA_FILE,     /* egress, before the DOOR_POLICY that names it: lstr FILE as ca=FILE has
+                             it; + sealed memfd of its PEM, at most DOOR_CA_FILE_MAX */
 
         /* role -> supervisor */
         DOOR_READY = 430, /* empty: BEGIN was taken, confinement is up */
@@ -55,8 +58,9 @@ enum door_msg {
         DOOR_RECORD = 480, /* one or more records one after the other, see door_record_put */
 };
 
-/* What becomes of a request that no line of any layer speaks of (POLICY_BY_DEFAULT). deny! and every
- * other line hold at each level; an address that is not public needs a rule at each level too. */
+/* What becomes of a request that no line of any layer speaks of (POLICY_BY_DEFAULT). deny! and
+ * every other line hold at each level; an address that is not public needs a rule at each level
+ * too. */
 enum door_level {
         DOOR_STRICT, /* denied */
         DOOR_EASY,   /* egress asks (DOOR_QUESTION with rule "": the supervisor says no at once when
