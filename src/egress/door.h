@@ -1,0 +1,170 @@
+/* door.h - the inside of egress: what its files share. One process, one loop, one box.
+ *
+ * accept.c takes connections in and finds out whom they mean; tls.c deciphers; h1_server.c and
+ * h2_server.c read requests; exchange.c carries each through gate.c (policy), refuse.c (refusals),
+ * upstream.c (origins); relay.c moves what passes unread; record.c tells audit; control.c listens to
+ * the supervisor; link.c talks to dial and keeper. */
+#ifndef EGRESS_DOOR_H
+#define EGRESS_DOOR_H
+
+#include "base/buf.h"
+#include "base/loop.h"
+#include "egress/conn.h"
+#include "egress/exchange.h"
+#include "policy/policy.h"
+#include "wire/door.h"
+
+#include <openssl/ssl.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct conn;
+struct names;
+struct trust;
+struct leaf;
+struct upstream;
+struct relay;
+struct allowance;
+
+/* Limits on what one box can make us hold. */
+enum {
+        DOOR_CONNS_MAX = 4096,
+        DOOR_LISTENERS_MAX = 256,
+        DOOR_QUESTIONS_MAX = 64,
+        DOOR_HEAD_MS = 10000,
+        DOOR_HANDSHAKE_MS = 15000,
+        DOOR_IDLE_MS = 300000,
+        DOOR_STREAM_IDLE_MS = 1800000, /* a model may think for a long time */
+        DOOR_ASK_MS = 120000,
+};
+
+struct listener {
+        struct door *door;
+        uint32_t port;
+        int fd;
+        struct loop_src *src;
+};
+
+struct door {
+        struct loop *loop;
+        char *box_id;
+
+        /* control.c */
+        int control_fd, dial_fd, keeper_fd, audit_fd;
+        struct policy *policy;
+        enum door_level level;
+        uint64_t generation;
+
+        /* accept.c */
+        struct listener listeners[DOOR_LISTENERS_MAX];
+        size_t listeners_n;
+        int spares[DOOR_LISTENERS_MAX];
+        size_t spares_n;
+        size_t conns_n;
+        bool is_full; /* listeners are paused until a connection ends */
+        struct names *names;
+
+        /* tls.c */
+        SSL_CTX *server_ctx, *client_ctx;
+        EVP_PKEY *leaf_key;
+        struct leaf *leaves[1024];
+        size_t leaves_n;
+        struct trust *trust;
+
+        /* exchange.c, relay.c, upstream.c: everything that is open, for changes of policy */
+        struct exchange *exchanges;
+        struct relay *relays;
+        struct upstream *upstreams;
+        size_t idle_n; /* pooled connections that nobody uses */
+        uint64_t question_id;
+        size_t questions_n;
+        struct allowance *allowances;
+
+        /* link.c */
+        uint32_t call_id;
+        struct dial_call *dials;
+        struct leaf_call *leaf_calls;
+
+        /* conn.c */
+        struct conn *dead, *kicked;
+        char scratch[CONN_READ]; /* for whoever reads, within one callback */
+
+        /* record.c */
+        struct buf records;
+};
+
+/* accept.c */
+void accept_add(struct door *, uint32_t port, int fd);
+/* accept_ports(d): listen on every port that the policy names, as far as spare sockets reach. */
+void accept_ports(struct door *);
+/* accept_ended(d): a client's connection is over. */
+void accept_ended(struct door *);
+
+/* dns_server.c */
+void dns_server_udp(struct door *, int fd);
+void dns_server_tcp(struct door *, int fd); /* one accepted connection */
+
+/* tls.c */
+int tls_init(struct door *, struct err *);
+/* tls_hello(d, key, key_n, ca, ca_n): the keeper's first message. */
+int tls_keeper_hello(struct door *, const uint8_t *key, size_t, const uint8_t *ca, size_t);
+/* tls_leaf(d, host, fn, ctx): a certificate for ${host}; calls back now or later, with NULL and a
+ * sentence when there is none. Returns a call to cancel, or NULL when it was answered at once. */
+struct leaf_call *tls_leaf(struct door *, const struct host_name *,
+                           void (*fn)(void *ctx, X509 *, const char *why), void *ctx);
+SSL *tls_server(struct door *, X509 *);
+/* tls_client(d, host, ca, is_h1_only, err): ready for conn_tls; verifies name and chain. */
+SSL *tls_client(struct door *, const struct host_name *, const char *ca, bool is_h1_only,
+                struct err *);
+const char *tls_alpn(const SSL *); /* "h2", "http/1.1" or "" */
+
+/* link.c */
+int link_init(struct door *, struct err *);
+struct dial_call *link_dial(struct door *, enum request_kind, const struct host_name *, uint16_t port,
+                            void (*fn)(void *ctx, int fd, const char *address,
+                                       enum door_dial_fault, const char *why),
+                            void *ctx);
+void link_dial_cancel(struct door *, struct dial_call *);
+struct leaf_call *link_leaf(struct door *, const struct host_name *,
+                            void (*fn)(void *ctx, const uint8_t *der, size_t n, const char *why),
+                            void *ctx);
+void link_leaf_cancel(struct door *, struct leaf_call *);
+
+/* control.c */
+int control_init(struct door *, struct err *);
+void control_question(struct door *, uint64_t id, const char *what, const char *rule,
+                      const char *cure);
+void control_settled(struct door *, uint64_t id);
+_Noreturn void door_fault(struct door *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* exchange.c */
+void exchange_policy_changed(struct door *);
+void exchange_answered(struct door *, uint64_t question, bool yes);
+
+/* relay.c */
+/* relay_begin(d, fd, origin, kind, line): pass the bytes of ${fd} on unread. */
+void relay_begin(struct door *, int fd, const struct origin *, enum request_kind,
+                 const struct policy_decision *);
+void relay_policy_changed(struct door *);
+
+/* h1_server.c */
+void h1_server_begin(struct door *, struct conn *, const struct origin *, const void *early, size_t);
+
+/* conn.c */
+/* conn_round(d): what is to be done between two rounds of the loop; true when there is more. */
+bool conn_round(struct door *);
+
+/* record.c */
+void record_put(struct door *, const struct door_record *);
+/* record_flush(d): send what has come together, waiting for audit if it must. */
+void record_flush(struct door *);
+uint64_t record_now_us(void);
+
+/* allowance.c: what rate=, bytes= and hosts= have left. */
+/* allowance_take(d, rule, host, words): one more request by ${rule}; false and a sentence when a limit
+ * is reached. */
+bool allowance_take(struct door *, const struct rule *, const struct host_name *, char words[256]);
+/* allowance_bytes(d, rule, n): so many bytes went by; false when that was too much. */
+bool allowance_bytes(struct door *, const struct rule *, uint64_t n);
+
+#endif
