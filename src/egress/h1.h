@@ -1,5 +1,5 @@
 /* h1.h - HTTP/1 as text: strict parsing of heads, chunked bodies, and writing both anew. Pure:
- * bytes in, struct out; no descriptor. Fuzzed (tests/fuzz/h1.c).
+ * bytes in, struct out; no descriptor. Fuzzed (tests/fuzz/door_h1.c).
  *
  * Strict means: CR LF only, one space between the parts of a start line, no folding, no blank
  * before a colon, one Content-Length that is digits, Transfer-Encoding exactly "chunked" and never
@@ -13,13 +13,19 @@
 #include <sys/types.h>
 
 /* h1_request(p, n, h, &status, err): > 0: bytes used, ${h} is filled; 0: more bytes are needed; -1:
- * refuse with ${status} (400, 405, 414, 431, 501, 505) and the sentence. ${h} was head_init-ed. At
- * most one empty line before a request is skipped. */
+ * refuse with ${status} (400, 405, 414, 417, 431, 501, 505) and the sentence. ${h} was head_init-ed
+ * or head_clear-ed; after 0 and -1 it is empty. At most one empty line before a request is skipped.
+ * HTTP/1.0 may come without Host: h->host.len is 0 then. A body of no bytes is HEAD_BODY_NONE. An
+ * upgrade that is not a well-formed one to websocket is taken out, and the request goes on without
+ * it. */
 ssize_t h1_request(const char *, size_t, struct head *, int *status, struct err *);
 
 /* h1_answer(p, n, is_head_request, h, err): the same for an answer; -1 means: the upstream cannot
  * be trusted with framing, give it up. A 1xx is returned like any other (body NONE). 204, 304, and
- * answers to HEAD have no body whatever they say. */
+ * answers to HEAD have no body whatever they say; where they say something that a careless server
+ * would also send a body for, is_persistent is false. 101 is returned only with a well-formed
+ * upgrade to websocket (is_websocket); whether one was asked for, and Sec-WebSocket-Accept, the
+ * caller checks. */
 ssize_t h1_answer(const char *, size_t, bool is_head_request, struct head *, struct err *);
 
 /* A body in chunks, fed as it arrives. */

@@ -50,6 +50,8 @@ struct head {
 
         /* of an answer */
         uint16_t status;
+        bool is_to_head; /* answers HEAD: no body, and no length unless has_length */
+        bool has_length; /* the sender told ${length}; of use where there is no body: HEAD, 304 */
 
         /* of both */
         uint8_t minor;      /* HTTP/1.x; 1 for HTTP/2 */
@@ -67,9 +69,14 @@ struct head {
 };
 
 void head_init(struct head *); /* empty, ready to be filled */
-void head_free(struct head *);
+void head_free(struct head *); /* empty again, and ready to be filled */
+/* head_clear(h): the same as head_free, but the store's memory is kept for the next message. */
+void head_clear(struct head *);
+/* head_move(to, from): ${to}, which held nothing, gets everything; ${from} is empty afterwards. */
+void head_move(struct head *to, struct head *from);
 
-/* head_put(h, p, n): copy bytes and a NUL into the store; their offset. Offset 0 is never given. */
+/* head_put(h, p, n): copy bytes and a NUL into the store; their offset. Offset 0 is given only when
+ * the store is full, which head_add and head_target report. */
 uint32_t head_put(struct head *, const void *, size_t);
 
 /* head_add(h, name, name_len, value, value_len, err): one more field, lower-casing the name. -1
@@ -99,5 +106,14 @@ int head_authority(struct head *, const char *, size_t, struct err *);
  * is fine), no blanks at its ends. Used by every parser and by every writer before it writes. */
 bool head_is_token(const char *, size_t);
 bool head_is_value(const char *, size_t);
+
+/* head_is_hop(name, n): does a field of that name (any case) belong to one connection, so that it
+ * never stands in `fields`? */
+bool head_is_hop(const char *, size_t);
+/* head_may_trail(name, n): may a field of that name (small letters) stand in a trailer? Nothing
+ * that frames, routes, authenticates or describes the content may. For HTTP/2 trailers too. */
+bool head_may_trail(const char *, size_t);
+/* head_is_grpc_type(value, n): is this content type gRPC's? */
+bool head_is_grpc_type(const char *, size_t);
 
 #endif
