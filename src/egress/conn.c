@@ -32,18 +32,31 @@ struct conn {
         unsigned reads;
         bool is_shaking, wants_read, was_full, is_cut, is_ended;
         bool is_finishing, is_goodbye_sent, is_orphan, is_failed, is_dead, is_kicked;
+        bool is_stirred, wants_later; /* why it was kicked */
         const char *why;
         struct loop_timer timer;
         struct conn *next_dead, *next_kicked;
 };
 
-static void kick(struct conn *c)
+static void put_on_list(struct conn *c)
 {
         if (c->is_kicked || c->is_dead)
                 return;
         c->is_kicked = true;
         c->next_kicked = c->door->kicked;
         c->door->kicked = c;
+}
+
+static void kick(struct conn *c)
+{
+        c->is_stirred = true;
+        put_on_list(c);
+}
+
+void conn_later(struct conn *c)
+{
+        c->wants_later = true;
+        put_on_list(c);
 }
 
 static void fail(struct conn *c, const char *why)
@@ -416,9 +429,12 @@ bool conn_round(struct door *d)
         d->kicked = NULL;
         while (c) {
                 struct conn *next = c->next_kicked;
-                c->is_kicked = false;
+                bool is_stirred = c->is_stirred, wants_later = c->wants_later;
+                c->is_kicked = c->is_stirred = c->wants_later = false;
                 c->reads = 0;
-                if (c->is_dead) {
+                if (wants_later && !c->is_dead && !c->is_failed && !c->is_orphan)
+                        c->ops->later(c->ctx);
+                if (c->is_dead || !is_stirred) {
                 } else if (c->is_failed) {
                         loop_del(&c->src);
                         if (c->is_orphan)

@@ -24,6 +24,7 @@ struct conn_ops {
         void (*readable)(void *ctx); /* read until conn_read says -1 or reading is paused */
         void (*drained)(void *ctx);  /* the queue fell below CONN_LOW after having been full */
         void (*closed)(void *ctx, const char *why); /* failed or reset; ${why} is a sentence */
+        void (*later)(void *ctx); /* after conn_later; NULL for whoever does not call that */
 };
 
 enum { CONN_HIGH = 64 << 10, CONN_LOW = 16 << 10, CONN_READ = 16 << 10 };
@@ -53,6 +54,10 @@ static inline bool conn_is_full(const struct conn *c)
 {
         return conn_queued(c) >= CONN_HIGH;
 }
+
+/* conn_later(c): call `later` once, between two rounds of the loop: for an engine that gathers what
+ * it writes. */
+void conn_later(struct conn *);
 
 /* conn_want_read(c, yes): pause or resume reading. */
 void conn_want_read(struct conn *, bool);
