@@ -30,7 +30,7 @@ STRICT  := -Wconversion
 CFLAGS  := -std=gnu17 -O2 -g -fPIE -fstack-protector-strong -ftrivial-auto-var-init=zero
 CPPFLAGS := -D_GNU_SOURCE -Isrc -I$(O)/gen -DOSTIARY_VERSION='"$(VERSION)"'
 LDFLAGS := -Wl,-z,relro,-z,now
-LDLIBS  := -ljansson
+LDLIBS  := -ljansson -lcrypto
 
 # A static program starts in half the time and needs nothing on the machine it is copied to.
 ifeq ($(VARIANT),asan)
@@ -77,7 +77,7 @@ out/.setup: tools/setup.sh
 	@mkdir -p $(@D) && touch $@
 
 # Everything that reads outside bytes or does arithmetic on them is held to the stricter set.
-$(O)/base/%.o $(O)/wire/%.o $(O)/policy/%.o $(O)/egress/%.o $(O)/dial/%.o: WARN += $(STRICT)
+$(O)/base/%.o $(O)/wire/%.o $(O)/policy/%.o $(O)/audit/%.o $(O)/egress/%.o $(O)/dial/%.o: WARN += $(STRICT)
 
 $(O)/%.o: src/%.c
 	@mkdir -p $(@D)

@@ -21,5 +21,8 @@ void json_str(struct json *, const char *key, const char *value); /* NULL value 
 void json_u64(struct json *, const char *key, uint64_t);
 void json_i64(struct json *, const char *key, int64_t);
 void json_bool(struct json *, const char *key, bool);
+/* json_quote(b, s): only the string, in its quotes. Control bytes and what a terminal would act on
+ * or not show come out as \u escapes, odd bytes as U+FFFD. */
+void json_quote(struct buf *, const char *s);
 
 #endif

@@ -1,0 +1,291 @@
+/* audit_role.c - the one writer of a box's log. Forked from the supervisor; reads DOOR_RECORD
+ * frames from egress and other writers, makes lines of them and appends what one round brought in
+ * one write.
+ *
+ * What it reads may be hostile (egress parses the box and the internet), so it gives up files,
+ * sockets and most system calls first. It must never drop a record: when the log takes no more, it
+ * stops reading until it does. */
+#include "audit/audit.h"
+#include "audit/audit_int.h"
+#include "audit/chain.h"
+#include "audit/refused.h"
+#include "base/cleanup.h"
+#include "base/confine.h"
+#include "base/err.h"
+#include "base/fdio.h"
+#include "base/loop.h"
+#include "wire/door.h"
+#include "wire/frame.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum {
+        WRITERS_MAX = 64,
+        BATCH_MAX = 1 << 20, /* bytes of lines made before they are written */
+        RETRY_MS = 500,
+        LAST_TRIES = 3,
+};
+
+/* A box that makes a million requests fills a disk; at this size the log counts as full. */
+#define LOG_MAX ((uint64_t)1 << 30)
+
+struct writer {
+        int fd;
+        struct loop_src *src;
+};
+
+static struct role {
+        const char *box;
+        struct loop *loop;
+        int control_fd, log_fd;
+        struct loop_src *control_src;
+        struct writer *writers[WRITERS_MAX];
+        size_t writers_n;
+        struct chain chain;
+        uint64_t log_len;
+        struct buf out;     /* lines that are not written yet */
+        struct buf strings; /* of the record in hand */
+        struct refused refused;
+        struct loop_timer retry;
+        bool is_stuck;
+} r;
+
+static struct frame in; /* large, so not on the stack */
+
+static void say(const char *words)
+{
+        _cleanup_buf_ struct buf b = {0};
+        buf_put_lstr(&b, words);
+        frame_send(r.control_fd, AUDIT_NOTICE, &b, NULL, 0);
+}
+
+static uint64_t now_us(void)
+{
+        struct timespec t;
+        clock_gettime(CLOCK_REALTIME, &t);
+        return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+/* flush(): as much as the log takes. 0 when nothing is left, else -1 with errno. */
+static int flush(void)
+{
+        while (r.out.len) {
+                if (r.log_len >= LOG_MAX) {
+                        errno = EFBIG;
+                        return -1;
+                }
+                ssize_t n = write(r.log_fd, r.out.data, r.out.len);
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n < 0)
+                        return -1;
+                r.log_len += (uint64_t)n;
+                buf_drop(&r.out, (size_t)n);
+        }
+        return 0;
+}
+
+static void set_reading(bool is_on)
+{
+        for (size_t i = 0; i < r.writers_n; i++)
+                loop_want(r.writers[i]->src, is_on ? EPOLLIN : 0);
+}
+
+static void get_stuck(void)
+{
+        char words[256];
+        snprintf(words, sizeof words,
+                 "the log of box %s cannot be written (%s); its network waits until it can", r.box,
+                 errno == EFBIG ? "it has reached its largest size" : strerror(errno));
+        if (!r.is_stuck)
+                say(words);
+        r.is_stuck = true;
+        set_reading(false);
+        loop_timer_set(r.loop, &r.retry, RETRY_MS);
+}
+
+static void on_retry(void *ctx)
+{
+        (void)ctx;
+        if (flush() < 0) {
+                get_stuck();
+                return;
+        }
+        r.is_stuck = false;
+        set_reading(true);
+        say("the log can be written again; the box's network goes on");
+}
+
+/* after_round(ctx): one write for everything that the round brought. */
+static bool after_round(void *ctx)
+{
+        (void)ctx;
+        if (!r.is_stuck && r.out.len && flush() < 0)
+                get_stuck();
+        return false;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static void take(const struct door_record *rec)
+{
+        chain_put(&r.chain, r.box, rec, &r.out);
+        if (rec->host[0] && (!strcmp(rec->verdict, "deny") || !strcmp(rec->verdict, "ask-no")))
+                refused_add(&r.refused, rec->host, rec->port, rec->cure);
+}
+
+static void take_frame(struct frame *f)
+{
+        struct door_record rec;
+        if (f->type != DOOR_RECORD)
+                return;
+        while (f->body.left && door_record_get(&f->body, &rec, &r.strings) == 0)
+                take(&rec);
+        if (f->body.left == 0)
+                return;
+        /* Nothing passes unlogged, not even what makes no sense. */
+        rec = (struct door_record){.time_us = now_us(),
+                                   .kind = "door",
+                                   .verdict = "error",
+                                   .host = "",
+                                   .note = "a record that makes no sense was sent to the log"};
+        take(&rec);
+}
+
+static void drop_writer(struct writer *w)
+{
+        for (size_t i = 0; i < r.writers_n; i++)
+                if (r.writers[i] == w)
+                        r.writers[i] = r.writers[--r.writers_n];
+        loop_del(&w->src);
+        close_fd(&w->fd);
+        free(w);
+}
+
+/* read_writer(w): what is there now. false when the writer is gone. */
+static bool read_writer(struct writer *w)
+{
+        while (r.out.len < BATCH_MAX) {
+                int got = frame_recv(w->fd, &in, false);
+                if (got < 0 && (errno == EAGAIN || errno == EINTR))
+                        return true;
+                if (got <= 0) {
+                        drop_writer(w);
+                        return false;
+                }
+                take_frame(&in);
+                frame_release(&in);
+        }
+        return true;
+}
+
+static void on_writer(void *ctx, uint32_t events)
+{
+        (void)events;
+        read_writer(ctx);
+}
+
+static void add_writer(int fd)
+{
+        struct writer *w = r.writers_n < WRITERS_MAX ? calloc(1, sizeof *w) : NULL;
+        if (!w) {
+                close(fd);
+                return;
+        }
+        *w = (struct writer){.fd = fd};
+        w->src = loop_add(r.loop, fd, r.is_stuck ? 0 : EPOLLIN, on_writer, w);
+        if (!w->src) {
+                close(fd);
+                free(w);
+                return;
+        }
+        r.writers[r.writers_n++] = w;
+}
+
+/* finish(): whatever was sent is written, as far as the disk lets us; then the end. */
+static _Noreturn void finish(bool is_asked)
+{
+        for (size_t i = r.writers_n; i-- > 0;) {
+                struct writer *w = r.writers[i];
+                while (read_writer(w) && r.out.len >= BATCH_MAX)
+                        if (flush() < 0)
+                                break;
+        }
+        for (int i = 0; i < LAST_TRIES && flush() < 0; i++) {
+                struct timespec pause = {.tv_nsec = 100000000};
+                nanosleep(&pause, NULL);
+        }
+        if (is_asked) {
+                _cleanup_buf_ struct buf b = {0};
+                refused_put(&b, &r.refused);
+                frame_send(r.control_fd, AUDIT_REFUSED, &b, NULL, 0);
+        }
+        _exit(0);
+}
+
+static void on_control(void *ctx, uint32_t events)
+{
+        (void)ctx;
+        (void)events;
+        int got = frame_recv(r.control_fd, &in, false);
+        if (got < 0 && (errno == EAGAIN || errno == EINTR))
+                return;
+        if (got <= 0)
+                finish(false); /* the supervisor is gone */
+        if (in.type == AUDIT_FINISH)
+                finish(true);
+        int fd = in.type == AUDIT_WRITER ? frame_take_fd(&in, 0) : -1;
+        if (fd >= 0)
+                add_writer(fd);
+        frame_release(&in);
+}
+
+static int begin(struct err *err)
+{
+        struct stat st;
+        r.loop = loop_new();
+        if (!r.loop || fstat(r.log_fd, &st) < 0)
+                return err_sys(err, "make the log's loop");
+        r.log_len = (uint64_t)st.st_size;
+        if (chain_resume(&r.chain, r.log_fd, err) < 0)
+                return -1;
+        if (r.chain.is_torn)
+                chain_mend(&r.chain, r.box, now_us(), &r.out);
+        r.retry = (struct loop_timer){.fn = on_retry};
+        loop_after(r.loop, after_round, NULL);
+        r.control_src = loop_add(r.loop, r.control_fd, EPOLLIN, on_control, NULL);
+        if (!r.control_src)
+                return err_sys(err, "listen to the supervisor");
+        tzset(); /* gmtime_r would read the zone at its first call, when no file can be opened */
+        return confine_self(NULL, 0, err);
+}
+
+_Noreturn void audit_role_main(int control_fd, int log_fd, const char *box_id)
+{
+        struct err err = {0};
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        signal(SIGTERM, SIG_IGN); /* its end is the supervisor's to decide */
+        int keep[] = {control_fd, log_fd};
+        if (fdio_close_except(keep, sizeof keep / sizeof *keep) < 0)
+                _exit(125);
+        prctl(PR_SET_NAME, "ostiary-audit", 0, 0, 0);
+        r = (struct role){.box = box_id, .control_fd = control_fd, .log_fd = log_fd};
+        if (begin(&err) < 0) {
+                say(err.text);
+                _exit(125);
+        }
+        loop_run(r.loop);
+        _exit(125);
+}

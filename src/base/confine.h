@@ -1,0 +1,20 @@
+/* confine.h - how a role of the static program gives up what it does not need: capabilities, files,
+ * and every system call that is not on its list. The box's own filter is another matter
+ * (box/seccomp.h), and so are the door's roles, which have libseccomp (role/role.h). */
+#ifndef BASE_CONFINE_H
+#define BASE_CONFINE_H
+
+#include <stddef.h>
+
+struct err;
+
+/* Calls that every such role makes: reading and writing, memory (never executable), epoll, exit. */
+#define CONFINE_COMMON_MAX 32
+
+/* confine_self(calls, n, err): no capability, no_new_privs, Landlock without a single file, socket
+ * or process outside, then a filter that lets the common calls and ${calls} through and kills the
+ * process on anything else. Open descriptors stay usable. Returns 0 once the kernel confirms the
+ * filter, else -1: the caller must end. */
+int confine_self(const int *calls, size_t n, struct err *);
+
+#endif
