@@ -33,10 +33,12 @@ enum head_hop head_hop(const char *name, size_t n)
                 return same(name, n, "expect", HOP_EXPECT);
         case 7:
                 found = same(name, n, "upgrade", HOP_UPGRADE);
-                return found ? found : same(name, n, "trailer", HOP_OTHER);
+                found = found ? found : same(name, n, "trailer", HOP_OTHER);
+                break;
         case 10:
                 found = same(name, n, "connection", HOP_CONNECTION);
-                return found ? found : same(name, n, "keep-alive", HOP_OTHER);
+                found = found ? found : same(name, n, "keep-alive", HOP_OTHER);
+                break;
         case 14:
                 found = same(name, n, "content-length", HOP_CONTENT_LENGTH);
                 found = found ? found : same(name, n, "http2-settings", HOP_OTHER);
