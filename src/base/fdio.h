@@ -41,6 +41,6 @@ ssize_t fdio_recv(int sock, void *, size_t cap, int *fds, size_t fds_cap, size_t
  * descriptor), whatever their flags. 0 or -1 with errno. */
 int fdio_close_except(const int *keep, size_t n);
 
-#define FDIO_MAX_FDS 8
+#define FDIO_MAX_FDS 64
 
 #endif

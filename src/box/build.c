@@ -11,7 +11,6 @@ static const struct {
         const char *what;
         int (*run)(struct build *, struct err *);
 } steps[] = {
-        {"begin the network", step_assist_begin},
         {"take the box's user id", step_ids},
         {"cut mount propagation", step_private},
         {"make the root", step_root},
@@ -23,10 +22,10 @@ static const struct {
         {"join a keyring", step_keyring},
         {"limit namespaces", step_ns_limits},
         {"enter the root", step_pivot},
-        {"set limits", step_rlimits},
         /* As late as it can be: making a network takes as long as all of the above. */
-        {"make the network", step_assist_end},
         {"join the network", step_network},
+        /* After it: the door's sockets pass through our hands, and may be more than the limit. */
+        {"set limits", step_rlimits},
         {"check the namespaces", step_verify},
         {"close descriptors", step_fds},
         {"drop privileges", step_caps},

@@ -13,6 +13,7 @@
 #include "box/step.h"
 #include "box/submounts.h"
 #include "box/weak.h"
+#include "wire/door.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,7 @@ static int write_etc(int etc, const char *name, const char *text, struct err *er
         return 0;
 }
 
-/* What is made up: one user, one group, this box's name, no resolver. */
+/* What is made up: one user, one group, this box's name, and the door as its resolver. */
 static int synthesise(struct build *b, int etc, struct err *err)
 {
         const struct box_plan *p = b->plan;
@@ -51,7 +52,10 @@ static int synthesise(struct build *b, int etc, struct err *err)
         if (write_etc(etc, "hostname", text, err) < 0)
                 return -1;
         return write_etc(etc, "resolv.conf",
-                         "# This box has no network yet; names do not resolve.\n", err);
+                         p->has_door ? "nameserver " DOOR_GATEWAY_ADDR "\n"
+                                       "options timeout:2 attempts:2\n"
+                                     : "# This box has no network; names do not resolve.\n",
+                         err);
 }
 
 /* layers(b, host, made, err): the overlay: what is made up, the mask, the host's. */

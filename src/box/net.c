@@ -1,45 +1,89 @@
-/* net.c - the box's network: a namespace of its own with a loopback that is up, and no other way
- * anywhere. Made by the assistant (assist.c), because it takes longer than anything else in a box's
- * start; joined by pid 1. */
+/* net.c - pid 1 joins the network that was made for it (net_maker.c), opens the ports that the plan
+ * names on the door's side, passes the door's sockets on to the supervisor and keeps none.
+ *
+ * A box without its door does not come up: that the sockets are there is checked here, that the
+ * namespace has no other link in verify.c. */
 #include "box/net.h"
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "box/step.h"
 #include "box/weak.h"
+#include "wire/door.h"
+#include "wire/frame.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <net/if.h>
 #include <sched.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 
-static int loopback_up(void)
+static const char *const stages[] = {
+        [NET_USER] = "open the user namespace",       [NET_SPACES] = "make a network namespace",
+        [NET_SETTINGS] = "set the network's sysctls", [NET_LINKS] = "make the network's links",
+        [NET_SOCKETS] = "make the door's sockets",    [NET_DONE] = "make the network",
+};
+
+int net_receive(int fd, enum net_stage at, int *fds, size_t fds_cap, size_t *fds_n, struct err *err)
 {
-        _cleanup_close_ int s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-        struct ifreq r = {.ifr_flags = IFF_UP | IFF_RUNNING};
-        strcpy(r.ifr_name, "lo");
-        if (s < 0 || ioctl(s, SIOCSIFFLAGS, &r) < 0 || ioctl(s, SIOCGIFFLAGS, &r) < 0)
-                return -1;
-        return r.ifr_flags & IFF_UP ? 0 : (errno = ENODEV, -1);
+        struct net_word w;
+        ssize_t n = fdio_recv(fd, &w, sizeof w, fds, fds_cap, fds_n);
+        if (n < 0)
+                return err_sys(err, "hear of the network");
+        if (n != (ssize_t)sizeof w || (w.sys == 0 && w.at != at))
+                return err_set(err, E_MACHINE,
+                               "whoever made the box's network ended before it did");
+        if (w.sys == 0)
+                return 0;
+        errno = w.sys;
+        err_sys(err, "%s", stages[w.at <= NET_DONE ? w.at : NET_DONE]);
+        err->code = E_MACHINE;
+        if (w.at == NET_SPACES && w.sys == ENOSPC)
+                return err_hint(err, "user.max_net_namespaces is reached or 0");
+        if (w.at == NET_LINKS && w.sys == EOPNOTSUPP)
+                return err_hint(err, "this kernel has no veth");
+        if (w.sys == EMFILE)
+                return err_hint(err, "the limit of open files is too low: ulimit -n");
+        return -1;
 }
 
-int net_make(int to_fd)
+/* open_door(b, sockets, err): listen on the plan's ports, and hand everything over. */
+static int open_door(struct build *b, const int *sockets, struct err *err)
 {
-        if (unshare(CLONE_NEWNET) < 0 || loopback_up() < 0)
-                return -1;
-        _cleanup_close_ int ns = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-        return ns < 0 || dup3(ns, to_fd, O_CLOEXEC) < 0 ? -1 : 0;
+        const struct box_plan *p = b->plan;
+        _cleanup_buf_ struct buf body = {0};
+        if (p->door_ports_n > NET_SPARE_N)
+                return err_set(err, E_INPUT, "the policy names %zu ports; a box can have %d",
+                               p->door_ports_n, (int)NET_SPARE_N);
+        buf_put_u32(&body, DOOR_PORT_DNS_UDP);
+        buf_put_u32(&body, 53);
+        for (size_t i = 0; i < NET_SPARE_N; i++) {
+                if (i < p->door_ports_n &&
+                    net_door_listen(sockets[NET_SOCKET_FREE + i], p->door_ports[i]) < 0)
+                        return err_sys(err, "listen on port %u", p->door_ports[i]);
+                buf_put_u32(&body, i < p->door_ports_n ? p->door_ports[i] : DOOR_PORT_SPARE);
+        }
+        if (frame_send(b->ctl_fd, DOOR_SOCKETS, &body, sockets, NET_SOCKETS_N) < 0)
+                return err_sys(err, "hand the door's sockets over");
+        return 0;
 }
 
 int step_network(struct build *b, struct err *err)
 {
+        int fds[FDIO_MAX_FDS];
+        size_t fds_n;
+        if (net_receive(b->net_fd, NET_DONE, fds, FDIO_MAX_FDS, &fds_n, err) < 0)
+                return -1;
+        close_fd(&b->net_fd);
         if (box_weak(WEAK_NETNS))
                 return 0;
-        if (setns(b->net_fd, CLONE_NEWNET) < 0)
-                return err_sys(err, "enter the network namespace");
-        close_fd(&b->net_fd);
-        return 0;
+        bool has_door = b->plan->has_door;
+        int r;
+        if (fds_n != (has_door ? 1 + NET_SOCKETS_N : 1))
+                r = err_set(err, E_MACHINE, "the network came without the door's sockets (E14)");
+        else if (setns(fds[0], CLONE_NEWNET) < 0)
+                r = err_sys(err, "enter the network namespace");
+        else
+                r = has_door ? open_door(b, fds + 1, err) : 0;
+        for (size_t i = 0; i < fds_n; i++)
+                close(fds[i]);
+        return r;
 }

@@ -23,6 +23,20 @@ struct box_mount *box_plan_mount(struct box_plan *p, enum box_mount_kind kind, c
         return m;
 }
 
+void box_plan_port(struct box_plan *p, uint16_t port)
+{
+        if (port == 53)
+                return;
+        for (size_t i = 0; i < p->door_ports_n; i++)
+                if (p->door_ports[i] == port)
+                        return;
+        uint16_t *v = realloc(p->door_ports, (p->door_ports_n + 1) * sizeof *v);
+        if (!v)
+                str_no_memory();
+        p->door_ports = v;
+        v[p->door_ports_n++] = port;
+}
+
 void box_plan_free(struct box_plan *p)
 {
         for (size_t i = 0; i < p->mounts_n; i++) {

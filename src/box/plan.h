@@ -56,6 +56,9 @@ struct box_plan {
 
 struct box_mount *box_plan_mount(struct box_plan *, enum box_mount_kind, const char *source,
                                  const char *target, const char *layer, const char *why);
+/* box_plan_port(p, port): one more port that listens at the door. One that is there already, and
+ * 53, which always is, are not added again. */
+void box_plan_port(struct box_plan *, uint16_t port);
 void box_plan_free(struct box_plan *);
 
 /* The kernel ids of a box that root started. High enough to be nobody's. */

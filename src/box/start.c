@@ -1,9 +1,10 @@
 /* start.c - the supervisor's side of making a box: sources by descriptor when started by root, one
- * clone3, the id map and the group; then the new process is on its own.
+ * clone3 in the user namespace that is being furnished with a network (net_maker.c), the id map and
+ * the group; then the new process is on its own.
  *
  * The new process is pid 1 of the box from its first instruction. It builds the walls around itself
- * (build.c), gives everything up, and serves (init.c). No second process, no exec: that is most of
- * the difference between three milliseconds and thirty. */
+ * (build.c), gives everything up, and serves (init.c). No exec: that is most of the difference
+ * between three milliseconds and thirty. */
 #include "box/box.h"
 
 #include "base/cleanup.h"
@@ -11,6 +12,7 @@
 #include "base/fdio.h"
 #include "box/idmap.h"
 #include "box/init.h"
+#include "box/net.h"
 #include "box/step.h"
 #include "box/weak.h"
 #include "wire/msg.h"
@@ -29,27 +31,23 @@
 
 static uint64_t namespaces(void)
 {
-        uint64_t flags = CLONE_NEWUSER | CLONE_NEWNS;
-        /* NEWCGROUP is taken by the child itself, once it is in its group; NEWNET in net.c. */
+        uint64_t flags = CLONE_NEWNS;
+        /* The user namespace is there already; NEWCGROUP is taken by the child itself, once it is
+         * in its group; NEWNET in net.c. */
         flags |= box_weak(WEAK_PIDNS) ? 0 : CLONE_NEWPID;
         flags |= box_weak(WEAK_IPCNS) ? 0 : CLONE_NEWIPC;
         flags |= box_weak(WEAK_UTSNS) ? 0 : CLONE_NEWUTS;
         return flags;
 }
 
-static int explain_clone(struct err *err)
+/* take_user_ns(net_fd, err): the namespace that pid 1 is to be born in. A descriptor or -1. */
+static int take_user_ns(int net_fd, struct err *err)
 {
-        int e = errno;
-        err_sys(err, "make the box's namespaces");
-        err->code = E_MACHINE;
-        if (e == ENOSPC || e == EUSERS)
-                return err_hint(err, "user.max_user_namespaces or another namespace limit is "
-                                     "reached or 0");
-        if (e == EPERM)
-                return err_hint(err, "unprivileged user namespaces are switched off");
-        if (e == EAGAIN)
-                return err_hint(err, "the limit of processes is reached");
-        return -1;
+        int fd;
+        size_t n;
+        if (net_receive(net_fd, NET_USER, &fd, 1, &n, err) < 0)
+                return -1;
+        return n == 1 ? fd : err_set(err, E_MACHINE, "the box's user namespace did not come");
 }
 
 /* map_child(pid, plan, err): by root only; the child waits for it. */
@@ -67,10 +65,13 @@ static int map_child(pid_t pid, const struct box_plan *p, struct err *err)
         return 0;
 }
 
-int box_start(const struct box_plan *plan, const struct box_first *first, struct box *box,
-              struct err *err)
+int box_start(const struct box_plan *plan, const struct box_first *first, int net_fd,
+              struct box *box, struct err *err)
 {
         *box = (struct box){.pid = -1, .pidfd = -1, .ctl_fd = -1};
+        _cleanup_close_ int user_ns = take_user_ns(net_fd, err);
+        if (user_ns < 0)
+                return -1;
         struct idmap_fds staged = {0};
         if (plan->is_by_root && idmap_sources(plan, &staged, err) < 0)
                 return -1;
@@ -86,10 +87,8 @@ int box_start(const struct box_plan *plan, const struct box_first *first, struct
         }
 
         int group_fd = box_weak(WEAK_CGROUP) ? -1 : box_cgroup_clone_fd(&box->cgroup);
-        struct clone_args a = {.flags = namespaces() | CLONE_PIDFD |
+        struct clone_args a = {.flags = namespaces() | CLONE_PARENT |
                                         (group_fd >= 0 ? CLONE_INTO_CGROUP : 0),
-                               .exit_signal = SIGCHLD,
-                               .pidfd = (uintptr_t)&box->pidfd,
                                .cgroup = group_fd >= 0 ? (uint64_t)group_fd : 0};
         /* Born in its groups: to move it there afterwards costs the kernel a grace period. */
         if (!box_weak(WEAK_CGROUP) && box_cgroup_enter(&box->cgroup, err) < 0)
@@ -101,13 +100,16 @@ int box_start(const struct box_plan *plan, const struct box_first *first, struct
 #endif
         struct verify outside;
         verify_note(&outside);
-        box->pid = (pid_t)syscall(SYS_clone3, &a, sizeof a);
-        if (box->pid < 0) {
-                explain_clone(err);
-                box_cgroup_leave(&box->cgroup, NULL);
-                goto err1;
-        }
-        if (box->pid == 0) {
+        /* We may not enter a user namespace and come back, so somebody else does, and has our child
+         * there. It lives on our stack while we stand still; pid 1 has a copy of everything. */
+        volatile int failed = 0;
+        pid_t between = vfork();
+        if (between == 0) {
+                if (setns(user_ns, CLONE_NEWUSER) < 0 ||
+                    (box->pid = (pid_t)syscall(SYS_clone3, &a, sizeof a)) < 0)
+                        failed = errno;
+                if (box->pid != 0)
+                        _exit(0);
                 close(ctl[0]);
                 close_fd(&go[1]);
                 struct build b = {.plan = plan,
@@ -118,15 +120,30 @@ int box_start(const struct box_plan *plan, const struct box_first *first, struct
                                   .layer_fds = staged.layers,
                                   .root_on_fd = -1,
                                   .mask_fd = -1,
-                                  .net_fd = -1,
+                                  .net_fd = net_fd,
                                   .stage_fd = -1,
                                   .root_fd = -1,
                                   .empty_fd = -1};
                 init_main(&b, first, go[0]);
         }
 
+        if (between < 0)
+                failed = errno;
+        else
+                waitpid(between, NULL, 0);
+        if (failed) {
+                errno = failed;
+                net_explain(err);
+                box_cgroup_leave(&box->cgroup, NULL);
+                goto err1;
+        }
         close_fd(&ctl[1]);
         close_fd(&go[0]);
+        box->pidfd = (int)syscall(SYS_pidfd_open, box->pid, 0);
+        if (box->pidfd < 0) {
+                err_sys(err, "hold the box's first process");
+                goto err2;
+        }
         if (box_cgroup_leave(&box->cgroup, err) < 0)
                 goto err2;
         if (plan->is_by_root && map_child(box->pid, plan, err) < 0)

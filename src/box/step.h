@@ -22,24 +22,21 @@ struct build {
                             of the first command; -1 where there is none */
         int root_on_fd;  /* the host directory that the new root is mounted on */
         int mask_fd;     /* what hides the rest of /etc (plan.etc_mask) */
-        int net_fd;      /* where the assistant puts the network namespace */
-        pid_t assist_pid;
-        int stage_fd; /* a tmpfs beside the new root, gone when the box is built */
-        int root_fd;  /* the new root */
-        int empty_fd; /* an empty directory: second lower of the lower-only overlays */
+        int net_fd;      /* where the network comes from (net.h) */
+        int stage_fd;    /* a tmpfs beside the new root, gone when the box is built */
+        int root_fd;     /* the new root */
+        int empty_fd;    /* an empty directory: second lower of the lower-only overlays */
 };
 
-int step_verify(struct build *, struct err *);       /* verify.c: the namespaces are new */
-int step_ids(struct build *, struct err *);          /* ids.c: uid and gid, no groups */
-int step_private(struct build *, struct err *);      /* root.c: nothing propagates (case 26) */
-int step_root(struct build *, struct err *);         /* root.c: the new root and its skeleton */
-int step_assist_begin(struct build *, struct err *); /* assist.c: the network meanwhile */
-int step_assist_end(struct build *, struct err *);
+int step_verify(struct build *, struct err *);    /* verify.c: the namespaces are new */
+int step_ids(struct build *, struct err *);       /* ids.c: uid and gid, no groups */
+int step_private(struct build *, struct err *);   /* root.c: nothing propagates (case 26) */
+int step_root(struct build *, struct err *);      /* root.c: the new root and its skeleton */
 int step_etc(struct build *, struct err *);       /* etc.c */
 int step_dev(struct build *, struct err *);       /* dev.c */
 int step_proc(struct build *, struct err *);      /* procfs.c: fresh proc, masked; a made-up /sys */
 int step_trees(struct build *, struct err *);     /* trees.c: every mount of the plan */
-int step_network(struct build *, struct err *);   /* net.c: join it */
+int step_network(struct build *, struct err *);   /* net.c: join it, open the door */
 int step_name(struct build *, struct err *);      /* ids.c: host name */
 int step_ns_limits(struct build *, struct err *); /* nslimits.c: no nested namespaces (case 7) */
 int step_pivot(struct build *, struct err *);     /* root.c: the old root is gone (case 27) */

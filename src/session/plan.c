@@ -360,6 +360,9 @@ int session_plan_make(const struct session_opts *opts, const struct store *store
                 goto fail;
         }
         plan_ids(plan);
+        b->has_door = true;
+        box_plan_port(b, 80);
+        box_plan_port(b, 443);
         if (plan_workspace(opts, store, b->home, plan, err) < 0)
                 goto fail;
         plan_cwd(opts, plan);

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "box/box.h"
 #include "policy/profile.h"
 #include "session/etcmask.h"
 #include "session/home.h"
@@ -97,8 +98,10 @@ int session_run(struct session_opts *opts, const struct store *store, char **id,
         static struct session_plan plan; /* the forked supervisor goes on using it */
         _cleanup_close_ int dir = -1;
         _cleanup_close_ int lock = -1;
+        _cleanup_net_ struct box_net net = {.maker_pid = -1, .fd = -1};
         *id = NULL;
-        if (store_new_box(store, opts->name, id, &dir, &lock, err) < 0)
+        if (box_net_begin(&net, true, err) < 0 ||
+            store_new_box(store, opts->name, id, &dir, &lock, err) < 0)
                 return -1;
         if (session_plan_make(opts, store, *id, &plan, err) < 0)
                 goto fail;
@@ -117,6 +120,7 @@ int session_run(struct session_opts *opts, const struct store *store, char **id,
                                     .dir_fd = dir,
                                     .lock_fd = lock,
                                     .client_fd = pair[1],
+                                    .net_fd = net.fd,
                                     .ready_fd = -1};
         int r = launch(opts, store, &plan, &a, err);
         close(pair[1]);
@@ -154,7 +158,9 @@ int session_wake(const struct store *store, const char *id, struct err *err)
         opts.is_waiting = true;
         opts.is_kept = true;
         strs_free(&opts.argv);
-        if (session_plan_make(&opts, store, id, &plan, err) < 0)
+        _cleanup_net_ struct box_net net = {.maker_pid = -1, .fd = -1};
+        if (box_net_begin(&net, true, err) < 0 ||
+            session_plan_make(&opts, store, id, &plan, err) < 0)
                 return -1;
 
         int ready[2];
@@ -167,6 +173,7 @@ int session_wake(const struct store *store, const char *id, struct err *err)
                                     .dir_fd = dir,
                                     .lock_fd = lock,
                                     .client_fd = -1,
+                                    .net_fd = net.fd,
                                     .ready_fd = ready[1]};
         int r = launch(&opts, store, &plan, &a, err);
         close(ready[1]);

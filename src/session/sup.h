@@ -47,12 +47,6 @@ struct client {
         bool has_pend;
 };
 
-/* A socket of the door's network namespace, as it was made there before the box was built. */
-struct door_socket {
-        uint32_t port; /* DOOR_PORT_* of wire/door.h, or a TCP port that listens already */
-        int fd;
-};
-
 struct outlog {
         int dir_fd, fd;
         uint64_t len;

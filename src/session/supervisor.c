@@ -14,6 +14,7 @@
 #include "session/home.h"
 #include "session/layers.h"
 #include "session/sup.h"
+#include "wire/door.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +43,8 @@ static void leave_caller(const struct supervisor_args *a)
                         dup2(null, i);
         }
 
-        int keep[] = {a->dir_fd, a->lock_fd, a->mask_fd, a->home_fd, a->client_fd, a->ready_fd};
+        int keep[] = {a->dir_fd,    a->lock_fd, a->mask_fd, a->home_fd,
+                      a->client_fd, a->net_fd,  a->ready_fd};
         if (!box_weak(WEAK_FDS) && fdio_close_except(keep, sizeof keep / sizeof *keep) < 0)
                 _exit(125);
         title_set("ostiary-box");
@@ -181,8 +183,32 @@ static int open_house(struct sup *s, struct err *err)
         return session_opts_save(s->opts, s->dir_fd, err);
 }
 
+/* on_door_sockets(s, f): a u32 port for each descriptor, in that order. Heard before the box is
+ * built, and never afterwards. */
+static void on_door_sockets(struct sup *s, struct frame *f)
+{
+        if (s->is_built || !s->plan->box.has_door || f->fds_n == 0)
+                return;
+        struct door_socket *v =
+                realloc(s->door_sockets, (s->door_sockets_n + f->fds_n) * sizeof *v);
+        if (!v)
+                str_no_memory();
+        s->door_sockets = v;
+        uint32_t port;
+        for (size_t i = 0; i < f->fds_n && cur_u32(&f->body, &port) == 0; i++)
+                v[s->door_sockets_n++] =
+                        (struct door_socket){.port = port, .fd = frame_take_fd(f, i)};
+}
+
 static void on_built(struct sup *s)
 {
+        if (s->is_built)
+                return;
+        if (s->plan->box.has_door && s->door_sockets_n == 0 && !box_weak(WEAK_NETNS)) {
+                err_set(&s->failure, E_MACHINE, "the door's sockets did not come (E14)");
+                fail(s, "cannot start the box");
+                return;
+        }
         s->is_built = true;
         if (open_house(s, &s->failure) < 0) {
                 fail(s, "cannot start the box");
@@ -212,6 +238,9 @@ static void on_ctl(void *ctx, uint32_t events)
         }
         uint32_t code, sys;
         switch (f.type) {
+        case DOOR_SOCKETS:
+                on_door_sockets(s, &f);
+                break;
         case MSG_BUILT:
                 on_built(s);
                 break;
@@ -269,7 +298,8 @@ static int start_box(struct sup *s, const struct supervisor_args *a)
         struct exec *e = s->has_main ? exec_new(s, spawn.is_tty) : NULL;
         if (e && !spawn.is_tty && !is_callers && exec_pipes(e, spawn.has_stdin, first.fds, err) < 0)
                 return -1;
-        int r = box_start(&s->plan->box, e ? &first : NULL, &s->box, err);
+        int r = box_start(&s->plan->box, e ? &first : NULL, a->net_fd, &s->box, err);
+        close(a->net_fd);
         for (int i = 0; i < 3; i++)
                 close_fd(&first.fds[i]);
         if (r < 0)

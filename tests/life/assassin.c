@@ -4,7 +4,7 @@
  *     assassin cli|supervisor|helper|init|command DELAY_US COMMAND...
  *
  * Started by tests/life_kill.sh. Waits for the process to exist, then DELAY_US more, then SIGKILL.
- * The command is the first child of init: while the box is built that is the assistant. The helper
+ * The command is the first child of init: while the box is built there is none. The helper
  * is the first child of the supervisor, whatever it is at that moment. Prints "hit" or "missed" and
  * how COMMAND ended: its status, "hung" after ten seconds. Signals only processes below COMMAND. */
 #include <signal.h>

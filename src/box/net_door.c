@@ -1,0 +1,71 @@
+/* net_door.c - the door's network namespace: its settings, and the sockets through which everything
+ * that a box sends is received. Whoever holds the sockets is the door; the box never does.
+ *
+ * Called by the maker (net_maker.c), which may write no memory but its stack, and net_door_listen
+ * by pid 1. */
+#include "box/net.h"
+
+#include "base/fdio.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+int net_no_ipv6(void)
+{
+        return fdio_put(AT_FDCWD, "/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
+}
+
+int net_door_settle(bool has_ipv6)
+{
+        static const char *const settings[][2] = {
+                /* Whoever was given a socket may bind it to the port that policy names. */
+                {"ip_unprivileged_port_start", "0"},
+                /* Every address is ours, so we would answer for hosts that do not exist. */
+                {"icmp_echo_ignore_all", "1"},
+                /* "Refused" is said to each datagram, also to a thousand in a second: a program
+                 * that hears nothing would wait. */
+                {"icmp_ratemask", "0"},
+                /* Nothing is read before the door has accepted. */
+                {"tcp_fastopen", "0"},
+        };
+        int dir = open("/proc/sys/net/ipv4", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        int r = dir < 0 ? -1 : 0;
+        for (size_t i = 0; r == 0 && i < sizeof settings / sizeof *settings; i++)
+                r = fdio_put(dir, settings[i][0], settings[i][1]);
+        if (dir >= 0)
+                close(dir);
+        return r == 0 && has_ipv6 ? net_no_ipv6() : r;
+}
+
+static int bind_any(int fd, uint16_t port)
+{
+        struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(port)};
+        return bind(fd, (struct sockaddr *)&a, sizeof a);
+}
+
+int net_door_listen(int fd, uint16_t port)
+{
+        int on = 1;
+        if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0 ||
+            bind_any(fd, port) < 0 || listen(fd, NET_BACKLOG) < 0)
+                return -1;
+        return 0;
+}
+
+int net_door_sockets(int fds[NET_SOCKETS_N])
+{
+        int on = 1;
+        for (int i = 0; i < NET_SOCKETS_N; i++) {
+                int kind = i == NET_SOCKET_DNS ? SOCK_DGRAM : SOCK_STREAM;
+                fds[i] = socket(AF_INET, kind | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+                if (fds[i] < 0)
+                        return -1;
+        }
+        int dns = fds[NET_SOCKET_DNS];
+        if (setsockopt(dns, IPPROTO_IP, IP_PKTINFO, &on, sizeof on) < 0 || bind_any(dns, 53) < 0)
+                return -1;
+        return net_door_listen(fds[NET_SOCKET_DNS_TCP], 53);
+}
