@@ -1,5 +1,6 @@
 /* main.c - the second program: the roles that guard the door, one process each. Started by the
  * supervisor as `ostiary-door ROLE` with its control socket as descriptor 3; never by hand. */
+#include "base/title.h"
 #include "dial/dial.h"
 #include "egress/egress.h"
 #include "keeper/keeper.h"
@@ -20,6 +21,7 @@ static const struct {
 
 int main(int argc, char **argv)
 {
+        title_init(argc, argv);
         for (size_t i = 0; argc > 1 && i < sizeof roles / sizeof *roles; i++)
                 if (strcmp(argv[1], roles[i].name) == 0)
                         return roles[i].run(argc - 1, argv + 1);

@@ -23,7 +23,9 @@ struct role_needs {
 };
 
 /* role_confine(needs, err): no_new_privs, Landlock, an empty network namespace unless may_dial, no
- * capabilities, seccomp allow-list (kill on anything else). Reads back that it holds. */
+ * capabilities, seccomp allow-list (kill on anything else; opening a file where none is allowed
+ * fails with EACCES, since libraries try that in passing). A role without files and network has an
+ * empty root as well. Reads back that it holds. Call it before the first thread. */
 int role_confine(const struct role_needs *, struct err *);
 
 _Noreturn void role_die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

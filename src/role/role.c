@@ -1,0 +1,76 @@
+/* role.c - how a role of the door begins, and how it ends when something is wrong. See role.h.
+ *
+ * Runs before anything hostile is read, and after that never again. */
+#include "role/role.h"
+
+#include "base/buf.h"
+#include "base/fdio.h"
+#include "base/title.h"
+#include "wire/door.h"
+#include "wire/frame.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *role_name = "a role";
+
+/* The places of standard input and output are never free: a socket that landed there would get
+ * what somebody prints. */
+static void fill_standard(void)
+{
+        for (int fd = 0; fd <= 2; fd++)
+                if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) != fd)
+                        role_die("The standard descriptors could not be opened.");
+}
+
+void role_begin(const char *name)
+{
+        static char title[64];
+        role_name = name;
+        snprintf(title, sizeof title, "ostiary-door: %s", name);
+        title_set(title);
+        prctl(PR_SET_NAME, name, 0, 0, 0);
+
+        if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+                role_die("The process could not be tied to its supervisor.");
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        signal(SIGPIPE, SIG_IGN);
+        umask(077);
+
+        struct rlimit files, no_core = {0};
+        setrlimit(RLIMIT_CORE, &no_core);
+        /* As many connections as the machine lets us have. */
+        if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+                files.rlim_cur = files.rlim_max;
+                setrlimit(RLIMIT_NOFILE, &files);
+        }
+
+        fill_standard();
+        const int keep[] = {DOOR_CONTROL_FD};
+        if (fdio_close_except(keep, 1) < 0)
+                role_die("Inherited descriptors could not be closed.");
+}
+
+void role_die(const char *fmt, ...)
+{
+        char text[1024];
+        va_list ap;
+        va_start(ap, fmt);
+        vsnprintf(text, sizeof text, fmt, ap);
+        va_end(ap);
+        _cleanup_buf_ struct buf b = {0};
+        buf_put_lstr(&b, text);
+        /* Whoever is left to hear it: the supervisor, or a test's standard error. */
+        frame_send(DOOR_CONTROL_FD, DOOR_FAULT, &b, NULL, 0);
+        dprintf(2, "ostiary-door %s: %s\n", role_name, text);
+        _exit(1);
+}
