@@ -1,0 +1,183 @@
+/* ca_tree.c - see ca_tree.h. The tree is laid over the host's /etc inside the box, so a file goes
+ * to where the host's own links end: then every name for the bundle leads to ours. */
+#include "keeper/ca_tree.h"
+
+#include "base/beneath.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fdio.h"
+#include "base/str.h"
+#include "keeper/ca_cert.h"
+#include "keeper/ca_roots.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+/* The first is made in any case; the environment of a box names it. */
+static const char *const bundles[] = {
+        "/etc/ssl/certs/ca-certificates.crt", /* Debian, Arch, Alpine, Gentoo, Nix */
+        "/etc/pki/tls/certs/ca-bundle.crt",   /* Fedora, RHEL */
+        "/etc/pki/tls/cert.pem",
+        "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+        "/etc/ssl/ca-bundle.pem", /* openSUSE */
+        "/etc/ssl/cert.pem",      /* Alpine, the BSDs' way */
+        NULL,
+};
+const char *const ca_tree_java[] = {"/etc/ssl/certs/java/cacerts", "/etc/pki/java/cacerts", NULL};
+
+static const char our_name[] = "ostiary-box-ca.pem";
+
+/* place_of(path): where ${path} (below /etc) has to lie in the layer, relative to it: at the end of
+ * the host's links as long as they stay in /etc, else under its own name in place of the link. The
+ * caller frees. */
+static char *place_of(const char *path)
+{
+        _cleanup_free_ char *real = realpath(path, NULL);
+        if (real && str_starts(real, "/etc/"))
+                return str_dup(real + 5);
+        _cleanup_free_ char *dir = str_fmt("%.*s", (int)(strrchr(path, '/') - path), path);
+        _cleanup_free_ char *real_dir = realpath(dir, NULL);
+        const char *name = strrchr(path, '/') + 1;
+        if (real_dir && str_starts(real_dir, "/etc/"))
+                return str_fmt("%s/%s", real_dir + 5, name);
+        return str_dup(path + 5);
+}
+
+/* open_place(etc, path, &name, err): the directory that ${path} lies in within the layer, made now,
+ * and its last part (the caller frees). */
+static int open_place(int etc, const char *path, char **name, struct err *err)
+{
+        _cleanup_free_ char *place = place_of(path);
+        char *slash = strrchr(place, '/');
+        if (!slash)
+                return err_set(err, E_INPUT, "%s leads to a place that is not expected", path);
+        *slash = 0;
+        int dir = beneath_mkdirs(etc, place, 0755, err);
+        *name = dir < 0 ? NULL : str_dup(slash + 1);
+        return dir;
+}
+
+/* put(dir, name, parts): a file of up to three pieces; 1 when it is there already. */
+static int put(int dir, const char *name, const struct buf *head, const void *tail, size_t tail_len,
+               struct err *err)
+{
+        _cleanup_close_ int fd = openat(dir, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0444);
+        if (fd < 0 && errno == EEXIST)
+                return 1;
+        if (fd < 0 || (head && fdio_write_all(fd, head->data, head->len) < 0) ||
+            fdio_write_all(fd, tail, tail_len) < 0)
+                return err_sys(err, "write %s", name);
+        return 0;
+}
+
+static int put_bundles(int etc, const struct ca_cert *c, const struct ca_roots *r, struct err *err)
+{
+        _cleanup_close_ int first = -1;
+        _cleanup_free_ char *first_name = NULL;
+        for (size_t i = 0; bundles[i]; i++) {
+                _cleanup_free_ char *name = NULL;
+                _cleanup_close_ int dir = -1;
+                if (i > 0 && access(bundles[i], F_OK) < 0)
+                        continue;
+                if ((dir = open_place(etc, bundles[i], &name, err)) < 0)
+                        return -1;
+                if (i == 0) {
+                        if (put(dir, name, &r->pem, c->pem, strlen(c->pem), err) < 0)
+                                return -1;
+                        first = take_fd(&dir);
+                        first_name = take_ptr(&name);
+                } else if (linkat(first, first_name, dir, name, 0) < 0 && errno != EEXIST) {
+                        return err_sys(err, "link %s", name);
+                }
+        }
+        return 0;
+}
+
+/* put_alone(etc, c): our certificate by itself, for programs that add one to their own roots, and
+ * under the name by which OpenSSL finds it in the directory. */
+static int put_alone(int etc, const struct ca_cert *c, struct err *err)
+{
+        _cleanup_free_ char *name = NULL;
+        _cleanup_free_ char *path = str_fmt("/etc/ssl/certs/%s", our_name);
+        _cleanup_close_ int dir = open_place(etc, path, &name, err);
+        if (dir < 0 || put(dir, name, NULL, c->pem, strlen(c->pem), err) < 0)
+                return -1;
+        return symlinkat(our_name, dir, c->hash) < 0 ? err_sys(err, "link %s", c->hash) : 0;
+}
+
+static int put_java(int etc, const struct ca_cert *c, const struct ca_roots *r, struct err *err)
+{
+        _cleanup_buf_ struct buf tail = {0};
+        if (r->jks.len == 0)
+                return 0;
+        if (ca_roots_java(r, c, &tail, err) < 0)
+                return -1;
+        for (size_t i = 0; ca_tree_java[i]; i++) {
+                _cleanup_free_ char *name = NULL;
+                if (access(ca_tree_java[i], F_OK) < 0)
+                        continue;
+                _cleanup_close_ int dir = open_place(etc, ca_tree_java[i], &name, err);
+                if (dir < 0 || put(dir, name, &r->jks, tail.data, tail.len, err) < 0)
+                        return -1;
+        }
+        return 0;
+}
+
+int ca_tree_etc(int dir_fd, const struct ca_cert *c, const struct ca_roots *r, struct err *err)
+{
+        _cleanup_close_ int etc = beneath_mkdirs(dir_fd, "etc", 0755, err);
+        if (etc < 0 || put_bundles(etc, c, r, err) < 0 || put_alone(etc, c, err) < 0)
+                return -1;
+        return put_java(etc, c, r, err);
+}
+
+static int run(char *const argv[], struct err *err)
+{
+        static char *const env[] = {"PATH=/usr/bin:/bin", NULL};
+        posix_spawn_file_actions_t quiet;
+        pid_t pid;
+        int status;
+        posix_spawn_file_actions_init(&quiet);
+        for (int fd = 0; fd < 3; fd++)
+                posix_spawn_file_actions_addopen(&quiet, fd, "/dev/null", O_RDWR, 0);
+        errno = posix_spawn(&pid, argv[0], &quiet, NULL, argv, env);
+        posix_spawn_file_actions_destroy(&quiet);
+        if (errno)
+                return err_sys(err, "start %s", argv[0]);
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+                ;
+        return status == 0 ? 0 : err_set(err, E_SYSTEM, "%s %s failed", argv[0], argv[1]);
+}
+
+int ca_tree_nss(int dir_fd, const char *certutil, const struct ca_cert *c, struct err *err)
+{
+        char where[64], from[64];
+        _cleanup_close_ int db = beneath_mkdirs(dir_fd, "nssdb", 0700, err);
+        if (db < 0 || put(dir_fd, "pem", NULL, c->pem, strlen(c->pem), err) < 0)
+                return -1;
+        /* By descriptor number of ours: it must not care what the state directory is called. */
+        snprintf(where, sizeof where, "sql:/proc/%d/fd/%d", (int)getpid(), db);
+        snprintf(from, sizeof from, "/proc/%d/fd/%d/pem", (int)getpid(), dir_fd);
+        char *make[] = {(char *)(uintptr_t)certutil, "-N", "--empty-password", "-d", where, NULL};
+        char *add[] = {(char *)(uintptr_t)certutil,
+                       "-A",
+                       "-n",
+                       "Ostiary box CA",
+                       "-t",
+                       "C,,",
+                       "-i",
+                       from,
+                       "-d",
+                       where,
+                       NULL};
+        int r = run(make, err) < 0 ? -1 : run(add, err);
+        unlinkat(dir_fd, "pem", 0);
+        return r;
+}

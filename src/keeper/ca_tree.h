@@ -1,0 +1,21 @@
+/* ca_tree.h - the files of one authority in the pool: the layer that lies over the box's /etc, and
+ * the database of browsers. */
+#ifndef KEEPER_CA_TREE_H
+#define KEEPER_CA_TREE_H
+
+struct ca_cert;
+struct ca_roots;
+struct err;
+
+/* Where Java looks, in the host's /etc; NULL ends the list. */
+extern const char *const ca_tree_java[];
+
+/* ca_tree_etc(dir_fd, cert, roots, err): make etc/ in ${dir_fd}: wherever programs of this host
+ * look for trusted roots, the same with ours added; /etc/ssl/certs/ca-certificates.crt in any case.
+ */
+int ca_tree_etc(int dir_fd, const struct ca_cert *, const struct ca_roots *, struct err *);
+
+/* ca_tree_nss(dir_fd, certutil, cert, err): make nssdb/ in ${dir_fd} with that program. */
+int ca_tree_nss(int dir_fd, const char *certutil, const struct ca_cert *, struct err *);
+
+#endif

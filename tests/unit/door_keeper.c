@@ -1,0 +1,258 @@
+/* door_keeper.c - what the keeper makes is what clients accept: an authority, leaves for exactly
+ * one name or address, stores for Java, a pool that is whole or not there. */
+#include "unit/check.h"
+
+#include "base/beneath.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fdio.h"
+#include "base/str.h"
+#include "keeper/ca_cert.h"
+#include "keeper/ca_roots.h"
+#include "keeper/der.h"
+#include "keeper/keeper.h"
+#include "keeper/mint.h"
+#include "policy/host_name.h"
+
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+
+static struct ca_cert ca;
+static struct mint *mint;
+
+static struct host_name host(const char *text)
+{
+        struct host_name h;
+        host_name_parse(text, strlen(text), &h, NULL);
+        return h;
+}
+
+static X509 *leaf(const char *text)
+{
+        uint8_t der[MINT_LEAF_MAX];
+        const uint8_t *p = der;
+        size_t len = 0;
+        struct err err = {0};
+        struct host_name h = host(text);
+        if (mint_leaf(mint, &h, der, &len, &err) < 0) {
+                printf("# %s\n", err.text);
+                return NULL;
+        }
+        X509 *x = d2i_X509(NULL, &p, (long)len);
+        return x && p == der + len ? x : NULL;
+}
+
+/* verify(x, name): what a client of the box would say. */
+static int verify(X509 *x)
+{
+        const uint8_t *p = ca.cert_der;
+        X509 *root = d2i_X509(NULL, &p, (long)ca.cert_len);
+        X509_STORE *store = X509_STORE_new();
+        X509_STORE_CTX *ctx = X509_STORE_CTX_new();
+        X509_STORE_add_cert(store, root);
+        X509_STORE_CTX_init(ctx, store, x, NULL);
+        X509_STORE_CTX_set_purpose(ctx, X509_PURPOSE_SSL_SERVER);
+        X509_STORE_CTX_set_flags(ctx, X509_V_FLAG_X509_STRICT | X509_V_FLAG_CHECK_SS_SIGNATURE);
+        X509_VERIFY_PARAM_set_auth_level(X509_STORE_CTX_get0_param(ctx), 2);
+        X509_verify_cert(ctx);
+        int why = X509_STORE_CTX_get_error(ctx);
+        X509_STORE_CTX_free(ctx);
+        X509_STORE_free(store);
+        X509_free(root);
+        return why;
+}
+
+static void authority(void)
+{
+        struct err err = {0};
+        const uint8_t *p;
+        CHECK("an authority is made", ca_cert_make(&ca, &err) == 0);
+        p = ca.cert_der;
+        X509 *x = d2i_X509(NULL, &p, (long)ca.cert_len);
+        CHECK("it is one", x && X509_check_ca(x) == 1);
+        CHECK("its chains end with the leaf", x && X509_get_pathlen(x) == 0);
+        CHECK("it signs certificates",
+              x && X509_get_key_usage(x) == (X509v3_KU_KEY_CERT_SIGN | X509v3_KU_CRL_SIGN));
+        CHECK("it was valid an hour ago",
+              x && X509_cmp_time(X509_get0_notBefore(x), &(time_t){time(NULL) - 3600}) < 0);
+        CHECK("it is valid in a year",
+              x && X509_cmp_time(X509_get0_notAfter(x), &(time_t){time(NULL) + 31622400}) > 0);
+        char hash[16];
+        snprintf(hash, sizeof hash, "%08lx.0", x ? X509_subject_name_hash(x) : 0);
+        check_str("OpenSSL finds it in a directory", ca.hash, hash);
+
+        struct ca_cert other;
+        CHECK("the next has another key and another name",
+              ca_cert_make(&other, &err) == 0 && strcmp(other.hash, ca.hash) != 0);
+        CHECK("a key that is not the authority's is refused",
+              !mint_new(other.key_der, other.key_len, ca.cert_der, ca.cert_len, &err));
+        CHECK("half a key is refused",
+              !mint_new(ca.key_der, ca.key_len / 2, ca.cert_der, ca.cert_len, &err));
+        ca_cert_free(&other);
+        X509_free(x);
+        mint = mint_new(ca.key_der, ca.key_len, ca.cert_der, ca.cert_len, &err);
+        CHECK("the mint opens", mint != NULL);
+}
+
+static void leaves(void)
+{
+        X509 *x = leaf("api.example.org");
+        CHECK("a leaf is a certificate", x != NULL);
+        check(x && verify(x) == X509_V_OK, "its chain holds in strict mode", "%s",
+              x ? X509_verify_cert_error_string(verify(x)) : "none");
+        CHECK("it is for its name", x && X509_check_host(x, "api.example.org", 0, 0, NULL) == 1);
+        CHECK("it is for no other name",
+              x && X509_check_host(x, "example.org", 0, 0, NULL) == 0 &&
+                      X509_check_host(x, "b.api.example.org", 0, 0, NULL) == 0);
+        CHECK("it is for a server", x && X509_get_extended_key_usage(x) == XKU_SSL_SERVER);
+        CHECK("it is no authority", x && X509_check_ca(x) == 0);
+        X509 *y = leaf("api.example.org");
+        CHECK("no serial number comes twice",
+              x && y && ASN1_INTEGER_cmp(X509_get0_serialNumber(x), X509_get0_serialNumber(y)));
+        uint8_t key[MINT_KEY_MAX];
+        size_t key_len = 0;
+        CHECK("the leaf's key is told", mint_leaf_key(mint, key, &key_len) == 0);
+        const uint8_t *p = key;
+        EVP_PKEY *k = d2i_AutoPrivateKey(NULL, &p, (long)key_len);
+        CHECK("and fits the leaf", x && k && X509_check_private_key(x, k) == 1);
+        EVP_PKEY_free(k);
+        X509_free(x);
+        X509_free(y);
+
+        x = leaf("198.51.100.7");
+        CHECK("an address", x && verify(x) == X509_V_OK &&
+                                    X509_check_ip_asc(x, "198.51.100.7", 0) == 1 &&
+                                    X509_check_ip_asc(x, "198.51.100.8", 0) == 0);
+        X509_free(x);
+        x = leaf("[2001:db8::7]");
+        CHECK("an address of version 6",
+              x && verify(x) == X509_V_OK && X509_check_ip_asc(x, "2001:db8::7", 0) == 1);
+        X509_free(x);
+
+        char longest[254];
+        for (int i = 0; i < 253; i++)
+                longest[i] = i % 50 == 49 ? '.' : 'a';
+        longest[253] = 0;
+        x = leaf(longest);
+        CHECK("the longest name",
+              x && verify(x) == X509_V_OK && X509_check_host(x, longest, 0, 0, NULL) == 1);
+        X509_free(x);
+
+        struct host_name none = {0};
+        uint8_t der[MINT_LEAF_MAX];
+        size_t len;
+        CHECK("a name that nobody parsed gets none", mint_leaf(mint, &none, der, &len, NULL) < 0);
+        CHECK("a wildcard is no name", host_name_parse("*.example.org", 13, &none, NULL) < 0);
+}
+
+static void times(void)
+{
+        static const struct {
+                time_t t;
+                const char *want;
+        } table[] = {{0, "700101000000Z"},          {951782399, "000228235959Z"},
+                     {951782400, "000229000000Z"},  {1794787200, "261116000000Z"},
+                     {2524607999, "491231235959Z"}, {2524608000, "20500101000000Z"}};
+        for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+                uint8_t room[32];
+                struct der d = der_in(room, sizeof room);
+                der_time(&d, table[i].t);
+                CHECK("a time",
+                      der_len(&d) == strlen(table[i].want) + 2 &&
+                              memcmp(d.at + 2, table[i].want, strlen(table[i].want)) == 0);
+        }
+        uint8_t small[4];
+        struct der d = der_in(small, sizeof small);
+        der_put(&d, DER_OCTETS, "12345", 5);
+        der_put(&d, DER_OCTETS, "", 0);
+        CHECK("no room is noticed and stays so", der_len(&d) == 0);
+}
+
+/* Java is not in every machine; the format is checked by reading it back. */
+static void java(void)
+{
+        struct err err = {0};
+        struct ca_roots r;
+        _cleanup_buf_ struct buf tail = {0};
+        CHECK("a store without any root", ca_roots_read(&r, NULL, true, &err) == 0);
+        CHECK("with ours", ca_roots_java(&r, &ca, &tail, &err) == 0 &&
+                                   tail.len == 4 + 2 + 7 + 8 + 2 + 5 + 4 + ca.cert_len + 20);
+        CHECK("counts one", r.jks.len == 12 && r.jks.data[11] == 1);
+        ca_roots_free(&r);
+}
+
+static size_t entries(const char *dir, char name[256])
+{
+        size_t n = 0;
+        _cleanup_closedir_ DIR *d = opendir(dir);
+        struct dirent *e;
+        while (d && (e = readdir(d)))
+                if (e->d_name[0] != '.') {
+                        snprintf(name, 256, "%s", e->d_name);
+                        n++;
+                }
+        return n;
+}
+
+static void pool(void)
+{
+        char dir[] = "/tmp/ostiary-pool.XXXXXX", name[256] = "", path[600];
+        struct stat st;
+        if (!CHECK("a place for a pool", mkdtemp(dir) != NULL))
+                return;
+        char *argv[] = {"make-ca", dir, "k1", "2", "-", "-", NULL};
+        CHECK("two authorities", keeper_make_ca_main(6, argv) == 0 && entries(dir, name) == 2);
+        CHECK("not more", keeper_make_ca_main(6, argv) == 0 && entries(dir, name) == 2);
+        CHECK("none is half made", strncmp(name, "k1.", 3) == 0);
+        snprintf(path, sizeof path, "%s/%s/key", dir, name);
+        CHECK("the key is ours alone", stat(path, &st) == 0 && (st.st_mode & 0777) == 0600);
+        snprintf(path, sizeof path, "%s/%s/etc/ssl/certs/ca-certificates.crt", dir, name);
+        FILE *f = fopen(path, "re");
+        X509 *x = f ? PEM_read_X509(f, NULL, NULL, NULL) : NULL;
+        CHECK("a host without roots gets a bundle of one", x && X509_check_ca(x) == 1);
+        X509_free(x);
+        if (f)
+                fclose(f);
+        argv[3] = "65";
+        CHECK("too many are refused", keeper_make_ca_main(6, argv) == 64);
+        argv[2] = "../up";
+        CHECK("a key is no path", keeper_make_ca_main(6, argv) == 64);
+        argv[2] = "k2", argv[3] = "1", argv[4] = "/nonexistent";
+        CHECK("a bundle that is gone is an error and leaves nothing",
+              keeper_make_ca_main(6, argv) == 1 && entries(dir, name) == 2);
+        beneath_remove_tree(AT_FDCWD, dir, NULL);
+}
+
+static void speed(void)
+{
+        struct timespec a, b;
+        uint8_t der[MINT_LEAF_MAX];
+        size_t len;
+        struct host_name h = host("api.example.org");
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
+        for (int i = 0; i < 200; i++)
+                mint_leaf(mint, &h, der, &len, NULL);
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
+        printf("# one leaf takes %.1f us\n",
+               ((double)(b.tv_sec - a.tv_sec) * 1e6 + (double)(b.tv_nsec - a.tv_nsec) / 1e3) / 200);
+}
+
+int main(void)
+{
+        times();
+        authority();
+        if (mint) {
+                leaves();
+                java();
+                speed();
+        }
+        pool();
+        mint_free(mint);
+        ca_cert_free(&ca);
+        return check_end();
+}
