@@ -101,8 +101,11 @@ static void on_answer(struct door *d, struct frame *f)
 static void on_trust(struct door *d, struct frame *f)
 {
         struct err err = {0};
-        if (f->fds_n != 1 || trust_index(d->trust, frame_take_fd(f, 0), &err) < 0)
+        struct trust *fresh = f->fds_n == 1 ? trust_open(f->fds[0], &err) : NULL;
+        if (!fresh)
                 door_fault(d, "the system's trusted roots cannot be read: %s", err.text);
+        trust_free(d->trust);
+        d->trust = fresh;
 }
 
 static void on_ca_file(struct door *d, struct frame *f)

@@ -75,6 +75,7 @@ struct door {
         struct exchange *exchanges;
         struct relay *relays;
         struct upstream *upstreams;
+        struct upstream_wait *waits;
         size_t idle_n; /* pooled connections that nobody uses */
         uint64_t question_id;
         size_t questions_n;
@@ -91,9 +92,16 @@ struct door {
 
         /* record.c */
         struct buf records;
+
+        struct later *laters;
 };
 
+/* door_later(d, fn, p): call ${fn} with ${p} between two rounds of the loop: for freeing what callers up
+ * the stack may still look at. */
+void door_later(struct door *, void (*fn)(void *), void *p);
+
 /* accept.c */
+/* accept_add(d, port, fd): a socket of the door's network namespace; becomes the door's. */
 void accept_add(struct door *, uint32_t port, int fd);
 /* accept_ports(d): listen on every port that the policy names, as far as spare sockets reach. */
 void accept_ports(struct door *);

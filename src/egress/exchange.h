@@ -68,6 +68,8 @@ void exchange_release(struct exchange *);
 /* --- for upstream engines --- */
 /* exchange_attach(x, ops, side): the upstream is there; the exchange sends its head at once. */
 void exchange_attach(struct exchange *, const struct side_ops *, void *side);
+/* exchange_address(x, a): whom the upstream is connected to, for the log. */
+void exchange_address(struct exchange *, const char *);
 void exchange_answer(struct exchange *, struct head *,
                      bool is_end); /* moved; 1xx may come before */
 bool exchange_answer_data(struct exchange *, const void *, size_t);
@@ -77,6 +79,8 @@ void exchange_answer_end(struct exchange *, struct head *trailers); /* moved; NU
 void exchange_fail(struct exchange *, bool may_retry, const char *sentence);
 
 /* --- for both --- */
+/* exchange_cut(x, words): the answer has begun and cannot be finished; both sides are reset. */
+void exchange_cut(struct exchange *, const char *words);
 /* exchange_drained(x, side): this engine, which had said false, has room again. */
 void exchange_drained(struct exchange *, void *side);
 

@@ -23,6 +23,8 @@ struct upstream_ops {
         void *(*begin)(struct upstream *, struct conn *);
         /* Can it take one more exchange now? */
         bool (*has_room)(void *engine);
+        /* Is nobody using it, so that it may wait in the pool or be closed? */
+        bool (*is_quiet)(void *engine);
         /* Take it: calls exchange_attach. */
         void (*take)(void *engine, struct exchange *);
         void (*free)(void *engine); /* and its connection */

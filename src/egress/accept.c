@@ -1,0 +1,373 @@
+/* accept.c - a connection of the box comes in: whom does it mean, and in which language?
+ *
+ * The address that was connected to is a name's synthetic one or a literal. A rule may let the bytes
+ * pass unread (tcp). Otherwise the first bytes decide: a ClientHello (whose name must agree, and which
+ * a rule may let pass undeciphered: splice), an HTTP/2 preface, or HTTP/1. They are only looked at
+ * here (MSG_PEEK), so that whoever comes next reads them all. */
+#include "egress/door.h"
+
+#include "base/err.h"
+#include "base/str.h"
+#include "egress/conn.h"
+#include "egress/h2_server.h"
+#include "egress/hello.h"
+#include "egress/names.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+enum { PREFACE_N = sizeof preface - 1 };
+
+/* A connection whose language is not known yet. */
+struct guest {
+        struct door *door;
+        int fd;
+        struct loop_src *src;
+        struct loop_timer timer;
+        struct origin origin;
+        struct conn *conn; /* while the TLS handshake runs */
+        struct leaf_call *leaf;
+        size_t seen; /* bytes that were there at the last look */
+        uint64_t began_us;
+};
+
+static void guest_free(struct guest *g)
+{
+        loop_timer_stop(&g->timer);
+        loop_del(&g->src);
+        free(g);
+}
+
+/* note(g, why): a connection that never became a request is told of too. */
+static void note(struct guest *g, const char *kind, const char *why)
+{
+        record_put(g->door, &(struct door_record){
+                                    .time_us = g->began_us,
+                                    .kind = kind,
+                                    .verdict = "deny",
+                                    .protocol = kind,
+                                    .host = g->origin.host.text,
+                                    .port = g->origin.port,
+                                    .source_port = g->origin.source_port,
+                                    .total_us = record_now_us() - g->began_us,
+                                    .note = why,
+                            });
+}
+
+/* drop(g, why): hang up on a connection that nothing can be answered to. */
+static void drop(struct guest *g, const char *kind, const char *why)
+{
+        note(g, kind, why);
+        close(g->fd);
+        accept_ended(g->door);
+        guest_free(g);
+}
+
+static void on_timer(void *ctx)
+{
+        struct guest *g = ctx;
+        if (g->seen == 0) { /* opened in advance and never used: nothing to tell */
+                close(g->fd);
+                accept_ended(g->door);
+                guest_free(g);
+        } else {
+                drop(g, "tcp", "its first bytes took too long");
+        }
+}
+
+/* --- after the handshake -------------------------------------------------------------------- */
+
+static void on_ready(void *ctx)
+{
+        struct guest *g = ctx;
+        struct conn *c = g->conn;
+        g->origin.is_tls = true;
+        if (strcmp(tls_alpn(conn_ssl(c)), "h2") == 0) {
+                g->origin.protocol = "h2";
+                h2_server_new(g->door, c, &g->origin, NULL, 0);
+        } else {
+                g->origin.protocol = "http/1.1";
+                h1_server_begin(g->door, c, &g->origin, NULL, 0);
+        }
+        guest_free(g);
+}
+
+static void on_closed(void *ctx, const char *why)
+{
+        struct guest *g = ctx;
+        char *words = str_fmt("TLS with the program in the box failed: %s", why);
+        note(g, "tls", words);
+        free(words);
+        conn_free(g->conn);
+        accept_ended(g->door);
+        guest_free(g);
+}
+
+static void on_nothing(void *ctx)
+{
+        (void)ctx;
+}
+
+static const struct conn_ops handshake_ops = {
+        .ready = on_ready, .readable = on_nothing, .drained = on_nothing, .closed = on_closed};
+
+static void on_leaf(void *ctx, X509 *cert, const char *why)
+{
+        struct guest *g = ctx;
+        g->leaf = NULL;
+        SSL *ssl = cert ? tls_server(g->door, cert) : NULL;
+        if (!ssl) {
+                drop(g, "tls", why ? why : "the certificate could not be used");
+                return;
+        }
+        g->conn = conn_tls(g->door, g->fd, ssl, &handshake_ops, g);
+}
+
+/* --- the first bytes ------------------------------------------------------------------------- */
+
+/* may_pass(g, kind, &d): does a rule let the bytes pass? */
+static bool may_pass(struct guest *g, enum request_kind kind, struct policy_decision *d)
+{
+        struct request r = {.kind = kind, .host = &g->origin.host, .port = g->origin.port};
+        policy_decide(g->door->policy, &r, d);
+        return d->verdict == (kind == REQUEST_TCP ? POLICY_TCP : POLICY_SPLICE);
+}
+
+static void pass(struct guest *g, enum request_kind kind, const struct policy_decision *d)
+{
+        loop_del(&g->src);
+        relay_begin(g->door, g->fd, &g->origin, kind, d);
+        guest_free(g);
+}
+
+/* agree(g, hello, &why): SNI and the name that was looked up are one; a literal address takes the name
+ * that TLS says, because dial looks that up anew. */
+static bool agree(struct guest *g, const struct hello *h, const char **why)
+{
+        if (!h->has_sni)
+                return true;
+        if (g->origin.is_literal) {
+                g->origin.host = h->sni;
+                g->origin.is_literal = false;
+                return true;
+        }
+        *why = "the name in the TLS handshake is not the one that was looked up";
+        return host_name_equal(&h->sni, &g->origin.host);
+}
+
+static void on_hello(struct guest *g, const uint8_t *p, size_t n)
+{
+        struct hello h;
+        struct err err = {0};
+        struct policy_decision d;
+        const char *why = "";
+        int r = hello_parse(p, n, &h, &err);
+        if (r == 0)
+                return;
+        if (r < 0)
+                drop(g, "tls", err.text);
+        else if (!agree(g, &h, &why))
+                drop(g, "tls", why);
+        else if (may_pass(g, REQUEST_SPLICE, &d))
+                pass(g, REQUEST_SPLICE, &d);
+        else {
+                /* From here on conn owns the descriptor's events. */
+                loop_timer_stop(&g->timer);
+                loop_del(&g->src);
+                g->leaf = tls_leaf(g->door, &g->origin.host, on_leaf, g);
+        }
+}
+
+static void begin_plain(struct guest *g, bool is_h2)
+{
+        struct door *d = g->door;
+        loop_del(&g->src);
+        /* The engine takes the callbacks over before any of these could be called. */
+        struct conn *c = conn_plain(d, g->fd, &handshake_ops, NULL);
+        g->origin.protocol = is_h2 ? "h2" : "http/1.1";
+        if (is_h2)
+                h2_server_new(d, c, &g->origin, NULL, 0);
+        else
+                h1_server_begin(d, c, &g->origin, NULL, 0);
+        guest_free(g);
+}
+
+static void on_first(void *ctx, uint32_t events)
+{
+        static uint8_t p[HELLO_MAX];
+        struct guest *g = ctx;
+        (void)events;
+        ssize_t r = recv(g->fd, p, sizeof p, MSG_PEEK);
+        if (r < 0 && (errno == EAGAIN || errno == EINTR))
+                return;
+        if (r <= 0) {
+                close(g->fd);
+                accept_ended(g->door);
+                guest_free(g);
+                return;
+        }
+        size_t n = (size_t)r;
+        if (n == g->seen) { /* it hung up in the middle, or epoll tells of the same bytes again */
+                if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+                        drop(g, "tcp", "it hung up before it had said what it wanted");
+                return;
+        }
+        g->seen = n;
+        if (hello_is_tls(p[0]))
+                on_hello(g, p, n);
+        else if (memcmp(p, preface, n < PREFACE_N ? n : PREFACE_N) != 0)
+                begin_plain(g, false);
+        else if (n >= PREFACE_N)
+                begin_plain(g, true);
+}
+
+/* --- accepting ------------------------------------------------------------------------------- */
+
+/* find_origin(d, fd, peer, o): whom the address stands for. False when it stands for nobody. */
+static bool find_origin(struct door *d, int fd, const struct sockaddr_in *peer, struct origin *o)
+{
+        struct sockaddr_in here;
+        socklen_t n = sizeof here;
+        if (getsockname(fd, (struct sockaddr *)&here, &n) < 0 || here.sin_family != AF_INET)
+                return false;
+        *o = (struct origin){.port = ntohs(here.sin_port),
+                             .source_port = ntohs(peer->sin_port),
+                             .protocol = "tcp"};
+        uint32_t addr = ntohl(here.sin_addr.s_addr);
+        const struct host_name *host = names_find(d->names, addr);
+        char text[INET_ADDRSTRLEN];
+        if (host) {
+                o->host = *host;
+                return true;
+        }
+        o->is_literal = true;
+        return inet_ntop(AF_INET, &here.sin_addr, text, sizeof text) &&
+               host_name_parse(text, strlen(text), &o->host, NULL) == 0;
+}
+
+static void welcome(struct door *d, int fd, const struct sockaddr_in *peer)
+{
+        struct guest *g = calloc(1, sizeof *g);
+        if (!g)
+                str_no_memory();
+        *g = (struct guest){.door = d,
+                            .fd = fd,
+                            .began_us = record_now_us(),
+                            .timer = {.fn = on_timer, .ctx = g}};
+        d->conns_n++;
+        if (!find_origin(d, fd, peer, &g->origin)) {
+                drop(g, "tcp", "the address stands for nobody");
+                return;
+        }
+        int one = 1;
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+        struct policy_decision decision;
+        if (may_pass(g, REQUEST_TCP, &decision)) {
+                pass(g, REQUEST_TCP, &decision);
+                return;
+        }
+        /* Edge by edge: bytes that were only looked at stay in the socket. */
+        g->src = loop_add(d->loop, fd, EPOLLIN | EPOLLRDHUP | EPOLLET, on_first, g);
+        loop_timer_set(d->loop, &g->timer, DOOR_HEAD_MS);
+        if (!g->src)
+                drop(g, "tcp", "too many connections");
+}
+
+/* pause(d): no more connections than we can hold; the others wait in the kernel's queue. */
+static void set_listening(struct door *d, bool yes)
+{
+        d->is_full = !yes;
+        for (size_t i = 0; i < d->listeners_n; i++)
+                loop_want(d->listeners[i].src, yes ? EPOLLIN : 0);
+}
+
+void accept_ended(struct door *d)
+{
+        d->conns_n--;
+        if (d->is_full && d->conns_n < DOOR_CONNS_MAX)
+                set_listening(d, true);
+}
+
+static void on_accept(void *ctx, uint32_t events)
+{
+        struct listener *l = ctx;
+        (void)events;
+        for (int i = 0; i < 16 && !l->door->is_full; i++) {
+                struct sockaddr_in peer;
+                socklen_t n = sizeof peer;
+                int fd = accept4(l->fd, (struct sockaddr *)&peer, &n, SOCK_NONBLOCK | SOCK_CLOEXEC);
+                if (fd < 0) {
+                        if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
+                                set_listening(l->door, false);
+                        return;
+                }
+                if (l->port == 53) {
+                        l->door->conns_n++;
+                        dns_server_tcp(l->door, fd);
+                } else {
+                        welcome(l->door, fd, &peer);
+                }
+                if (l->door->conns_n >= DOOR_CONNS_MAX)
+                        set_listening(l->door, false);
+        }
+}
+
+static void add_listener(struct door *d, uint32_t port, int fd)
+{
+        struct listener *l = &d->listeners[d->listeners_n];
+        *l = (struct listener){.door = d, .port = port, .fd = fd};
+        /* Nobody is let in before there are rules. */
+        l->src = loop_add(d->loop, fd, d->policy && !d->is_full ? EPOLLIN : 0, on_accept, l);
+        if (!l->src)
+                door_fault(d, "port %u cannot be watched", port);
+        d->listeners_n++;
+}
+
+void accept_add(struct door *d, uint32_t port, int fd)
+{
+        if (port == DOOR_PORT_DNS_UDP)
+                dns_server_udp(d, fd);
+        else if (port == DOOR_PORT_SPARE && d->spares_n < DOOR_LISTENERS_MAX)
+                d->spares[d->spares_n++] = fd;
+        else if (port > 0 && port <= UINT16_MAX && d->listeners_n < DOOR_LISTENERS_MAX)
+                add_listener(d, port, fd);
+        else
+                close(fd);
+}
+
+static void ensure_port(struct door *d, uint16_t port)
+{
+        for (size_t i = 0; i < d->listeners_n; i++)
+                if (d->listeners[i].port == port)
+                        return;
+        if (d->spares_n == 0 || d->listeners_n == DOOR_LISTENERS_MAX)
+                return; /* connections to it are refused by the kernel */
+        int fd = d->spares[--d->spares_n], one = 1;
+        struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons(port)};
+        if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) < 0 ||
+            bind(fd, (struct sockaddr *)&any, sizeof any) < 0 || listen(fd, 512) < 0)
+                door_fault(d, "port %u cannot be listened on", port);
+        add_listener(d, port, fd);
+}
+
+void accept_ports(struct door *d)
+{
+        for (size_t i = 0; i < d->policy->layers_n; i++) {
+                const struct policy_layer *l = &d->policy->layers[i];
+                for (size_t j = 0; j < l->lines_n; j++)
+                        if (l->lines[j].kind == RULE_LINE_RULE &&
+                            rule_is_grant(l->lines[j].rule.verdict) &&
+                            l->lines[j].rule.place.port > 0)
+                                ensure_port(d, (uint16_t)l->lines[j].rule.place.port);
+        }
+        if (!d->is_full)
+                set_listening(d, true);
+}

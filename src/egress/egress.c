@@ -1,0 +1,84 @@
+/* egress.c - the role itself: how it begins, gives everything up, and goes round. door.h says which
+ * file does what. */
+#include "egress/egress.h"
+
+#include "base/err.h"
+#include "base/str.h"
+#include "egress/door.h"
+#include "egress/names.h"
+#include "egress/trust.h"
+#include "role/role.h"
+#include "wire/frame.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+
+struct later {
+        void (*fn)(void *);
+        void *p;
+        struct later *next;
+};
+
+void door_later(struct door *d, void (*fn)(void *), void *p)
+{
+        struct later *l = malloc(sizeof *l);
+        if (!l)
+                str_no_memory();
+        *l = (struct later){.fn = fn, .p = p, .next = d->laters};
+        d->laters = l;
+}
+
+/* after_round(d): what callbacks left to be done when nobody is in the middle of anything. */
+static bool after_round(void *ctx)
+{
+        struct door *d = ctx;
+        bool is_more = conn_round(d);
+        while (d->laters) {
+                struct later *l = d->laters;
+                d->laters = l->next;
+                l->fn(l->p);
+                free(l);
+        }
+        record_flush(d);
+        return is_more;
+}
+
+/* begin(d, err): the first message says who we are and whom we talk to. */
+static int begin(struct door *d, struct err *err)
+{
+        static struct frame f;
+        if (frame_recv(d->control_fd, &f, false) <= 0 || f.type != DOOR_BEGIN || f.fds_n != 3 ||
+            cur_lstr(&f.body, 256, &d->box_id) < 0)
+                return err_set(err, E_PROTO, "the supervisor's first message makes no sense");
+        d->dial_fd = frame_take_fd(&f, 0);
+        d->keeper_fd = frame_take_fd(&f, 1);
+        d->audit_fd = frame_take_fd(&f, 2);
+        frame_release(&f);
+        return 0;
+}
+
+int egress_main(int argc, char **argv)
+{
+        static struct door door; /* zeroed, and for the life of the process */
+        static const struct role_needs needs = {.may_listen = true};
+        struct door *d = &door;
+        struct err err = {0};
+        (void)argc;
+        (void)argv;
+        role_begin("ostiary-egress");
+        d->control_fd = DOOR_CONTROL_FD;
+        d->loop = loop_new();
+        d->names = names_new();
+        if (!d->loop || !d->names)
+                str_no_memory();
+        /* What needs a file is done before there are none. */
+        if (begin(d, &err) < 0 || tls_init(d, &err) < 0 || !(d->trust = trust_open(-1, &err)) ||
+            role_confine(&needs, &err) < 0 || link_init(d, &err) < 0 || control_init(d, &err) < 0)
+                role_die("%s", err.text);
+        loop_after(d->loop, after_round, d);
+        if (frame_send(d->control_fd, DOOR_READY, NULL, NULL, 0) < 0)
+                role_die("the supervisor is gone");
+        loop_run(d->loop);
+        return 1;
+}

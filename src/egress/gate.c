@@ -1,0 +1,134 @@
+/* gate.c - see gate.h. Called by exchange.c, once per request, again when its body has been read, and
+ * again when the rules change. */
+#include "egress/gate.h"
+
+#include "base/str.h"
+#include "egress/body.h"
+#include "egress/door.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool gate_names(const struct origin *o, const struct head *h, struct host_name *host,
+                const char **why)
+{
+        *host = o->host;
+        if (h->host.len == 0) /* HTTP/1.0 without Host: the connection says it */
+                return true;
+        if (h->port && h->port != o->port) {
+                *why = "the port in Host or :authority is not the one that was connected to";
+                return false;
+        }
+        if (host_name_equal(&h->host, &o->host))
+                return true;
+        /* A program that connected to an address of the real world and names the host in its
+         * request: the name counts, because dial looks it up anew. After TLS the name is known. */
+        if (o->is_literal && !o->is_tls) {
+                *host = h->host;
+                return true;
+        }
+        *why = "Host or :authority names another host than the connection was made to";
+        return false;
+}
+
+/* put_hidden(b, query, n): names of parameters stay, values do not. */
+static void put_hidden(struct buf *b, const char *q, size_t n)
+{
+        bool is_value = false;
+        for (size_t i = 0; i < n; i++) {
+                if (q[i] == '&' || q[i] == ';') {
+                        is_value = false;
+                        buf_put(b, q + i, 1);
+                } else if (!is_value) {
+                        buf_put(b, q + i, 1);
+                        if (q[i] == '=') {
+                                is_value = true;
+                                buf_put(b, "*", 1);
+                        }
+                }
+        }
+}
+
+static void put_path(struct buf *b, const struct head *h)
+{
+        if (h->is_options_star)
+                buf_put_str(b, "*");
+        else if (h->path.text)
+                buf_put(b, h->path.text, h->path.len);
+        if (h->query) {
+                buf_put_str(b, "?");
+                put_hidden(b, head_str(h, h->query), h->query_len);
+        }
+}
+
+char *gate_path(const struct head *h)
+{
+        _cleanup_buf_ struct buf b = {0};
+        put_path(&b, h);
+        return str_dup(buf_cstr(&b));
+}
+
+char *gate_url(const struct host_name *host, const struct origin *o, const struct head *h)
+{
+        _cleanup_buf_ struct buf b = {0};
+        buf_put_fmt(&b, "%s://%s", o->is_tls ? "https" : "http", host->text);
+        if (o->port != (o->is_tls ? 443 : 80))
+                buf_put_fmt(&b, ":%u", o->port);
+        put_path(&b, h);
+        return str_dup(buf_cstr(&b));
+}
+
+void gate_free(struct gate *g)
+{
+        free(g->words);
+        free(g->cure);
+        free(g->why);
+        *g = (struct gate){0};
+}
+
+void gate_judge(struct door *d, const struct host_name *host, const struct origin *o,
+                const struct head *h, enum request_body state, struct body *body, struct gate *g)
+{
+        struct request_header fields[HEAD_FIELDS_MAX];
+        for (size_t i = 0; i < h->fields_n; i++)
+                fields[i] = (struct request_header){.name = head_str(h, h->fields[i].name),
+                                                    .value = head_str(h, h->fields[i].value),
+                                                    .value_len = h->fields[i].value_len};
+        struct request r = {.kind = REQUEST_HTTP,
+                            .host = host,
+                            .port = o->port,
+                            .method = head_str(h, h->method),
+                            .path = &h->path,
+                            .query = h->query ? head_str(h, h->query) : NULL,
+                            .query_len = h->query_len,
+                            .headers = fields,
+                            .headers_n = h->fields_n,
+                            .body = state,
+                            .body_each = body_each,
+                            .body_ctx = body};
+        struct policy_decision p;
+        *g = (struct gate){.status = 403};
+        policy_decide(d->policy, &r, &p);
+        bool is_silent = p.verdict == POLICY_DENY && p.why == POLICY_BY_DEFAULT;
+        if (is_silent && d->level == DOOR_LEARN) {
+                g->answer = GATE_PASS;
+                g->words = str_dup("allowed by level learn");
+        } else if (is_silent && d->level == DOOR_EASY) {
+                g->answer = GATE_ASK;
+                g->words = str_dup("asked by level easy");
+        } else {
+                g->answer = p.verdict == POLICY_ALLOW        ? GATE_PASS
+                            : p.verdict == POLICY_ASK        ? GATE_ASK
+                            : p.verdict == POLICY_NEEDS_BODY ? GATE_NEEDS_BODY
+                                                             : GATE_REFUSE;
+                g->words = policy_words(&p);
+        }
+        if (g->answer == GATE_PASS || g->answer == GATE_ASK)
+                g->rule = p.line ? &p.line->rule : NULL;
+        if (g->answer == GATE_REFUSE || g->answer == GATE_ASK)
+                g->cure = policy_cure(&p, &r);
+        if (g->answer == GATE_REFUSE && p.why == POLICY_BY_UNREADABLE)
+                g->why = str_dup(body ? body_why(body) : "its body is too large to be read");
+        else if (g->answer == GATE_REFUSE && p.line && p.line->rule.reason)
+                g->why = str_dup(p.line->rule.reason);
+}

@@ -1,0 +1,384 @@
+/* h1_server.c - HTTP/1 with a program in the box: requests in, one after the other, answers out.
+ *
+ * The next request is not even parsed before the answer to the one before has been written, so
+ * pipelining needs no queue and nothing of it can be mixed up. */
+#include "egress/door.h"
+
+#include "base/err.h"
+#include "base/str.h"
+#include "egress/conn.h"
+#include "egress/h1.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum state {
+        READ_HEAD,
+        READ_LENGTH, /* a body of so many bytes */
+        READ_CHUNKS,
+        READ_NOTHING, /* the request is whole; its answer is not */
+        READ_FRAMES,  /* WebSocket */
+};
+
+struct h1_server {
+        struct door *door;
+        struct conn *conn;
+        struct origin origin;
+        struct loop_timer timer;
+        struct exchange *x;
+        struct buf in; /* what came and could not be used yet */
+        enum state state;
+        uint64_t left;
+        struct h1_chunks chunks;
+        struct head head; /* of the request being read */
+        int minor;
+        bool is_persistent, is_paused, is_pumping, is_over;
+        bool is_answer_chunked, is_answer_to_close;
+};
+
+static void free_later(void *p)
+{
+        struct h1_server *s = p;
+        head_free(&s->head);
+        h1_chunks_free(&s->chunks);
+        buf_free(&s->in);
+        free(s);
+}
+
+static void server_end(struct h1_server *s)
+{
+        if (s->is_over)
+                return;
+        s->is_over = true;
+        loop_timer_stop(&s->timer);
+        struct exchange *x = s->x;
+        s->x = NULL;
+        if (x)
+                exchange_release(x);
+        accept_ended(s->door);
+        door_later(s->door, free_later, s);
+}
+
+/* close_now(s) / close_soon(s): soon lets what is queued go out first. */
+static void close_now(struct h1_server *s)
+{
+        conn_free(s->conn);
+        server_end(s);
+}
+
+static void close_soon(struct h1_server *s)
+{
+        conn_finish_free(s->conn);
+        server_end(s);
+}
+
+static void on_timer(void *ctx)
+{
+        close_now(ctx);
+}
+
+/* --- answers ------------------------------------------------------------------------------------ */
+
+static void pump(struct h1_server *);
+
+static void out_head(void *side, struct exchange *x, const struct head *h, bool is_end)
+{
+        struct h1_server *s = side;
+        _cleanup_buf_ struct buf b = {0};
+        if (h->status < 200 && h->status != 101) {
+                if (s->minor >= 1) {
+                        h1_put_answer(&b, h, s->minor, true);
+                        conn_write(s->conn, b.data, b.len);
+                }
+                return;
+        }
+        bool is_unbounded = h->body == HEAD_BODY_STREAM || h->body == HEAD_BODY_CLOSE;
+        s->is_answer_chunked = is_unbounded && s->minor >= 1 && !is_end;
+        s->is_answer_to_close = is_unbounded && s->minor == 0 && !is_end;
+        /* A request that was not read to its end leaves bytes that nobody must take for the next. */
+        if (s->is_answer_to_close || (s->state != READ_NOTHING && h->status != 101))
+                s->is_persistent = false;
+        if (h->status == 101)
+                s->is_answer_chunked = s->is_answer_to_close = false;
+        h1_put_answer(&b, h, s->minor, s->is_persistent);
+        (void)x;
+        if (b.is_broken) /* a field that must not be written: hang up rather than guess */
+                conn_free(s->conn);
+        conn_write(s->conn, b.data, b.len);
+}
+
+static bool out_data(void *side, struct exchange *x, const void *p, size_t n)
+{
+        struct h1_server *s = side;
+        (void)x;
+        if (s->is_answer_chunked) {
+                _cleanup_buf_ struct buf b = {0};
+                h1_put_chunk_head(&b, n);
+                buf_put(&b, p, n);
+                buf_put(&b, "\r\n", 2);
+                conn_write(s->conn, b.data, b.len);
+        } else {
+                conn_write(s->conn, p, n);
+        }
+        return !conn_is_full(s->conn);
+}
+
+/* next_request(s): the exchange is over; the connection goes on or ends. */
+static void next_request(struct h1_server *s)
+{
+        struct exchange *x = s->x;
+        s->x = NULL;
+        exchange_release(x);
+        if (!s->is_persistent || s->state != READ_NOTHING) {
+                close_soon(s);
+                return;
+        }
+        s->state = READ_HEAD;
+        s->is_answer_chunked = s->is_answer_to_close = false;
+        loop_timer_set(s->door->loop, &s->timer, DOOR_IDLE_MS);
+        conn_want_read(s->conn, true);
+        if (s->in.len > 0 && !s->is_pumping)
+                pump(s);
+}
+
+static void out_end(void *side, struct exchange *x, const struct head *trailers)
+{
+        struct h1_server *s = side;
+        (void)x;
+        if (s->state == READ_FRAMES) {
+                close_soon(s);
+                return;
+        }
+        if (s->is_answer_chunked) {
+                _cleanup_buf_ struct buf b = {0};
+                h1_put_last(&b, trailers);
+                conn_write(s->conn, b.data, b.len);
+        }
+        next_request(s);
+}
+
+static void out_reset(void *side, struct exchange *x)
+{
+        (void)x;
+        close_now(side);
+}
+
+static void out_resume(void *side, struct exchange *x)
+{
+        struct h1_server *s = side;
+        (void)x;
+        s->is_paused = false;
+        conn_want_read(s->conn, true);
+        if (!s->is_pumping)
+                pump(s);
+}
+
+static void out_upgraded(void *side, struct exchange *x)
+{
+        struct h1_server *s = side;
+        (void)x;
+        s->state = READ_FRAMES;
+        conn_want_read(s->conn, true);
+        if (!s->is_pumping)
+                pump(s);
+}
+
+static const struct side_ops side = {
+        .head = out_head,
+        .data = out_data,
+        .end = out_end,
+        .reset = out_reset,
+        .resume = out_resume,
+        .upgraded = out_upgraded,
+};
+
+/* --- requests ----------------------------------------------------------------------------------- */
+
+/* refuse(s, status, sentence): what came is no request. */
+static void refuse(struct h1_server *s, int status, const char *sentence)
+{
+        s->is_persistent = false;
+        s->minor = 1;
+        if (!s->x)
+                s->x = exchange_new(s->door, &s->origin, &side, s);
+        exchange_refuse(s->x, status, sentence);
+}
+
+static void begin_request(struct h1_server *s)
+{
+        struct head *h = &s->head;
+        s->minor = h->minor;
+        s->is_persistent = h->is_persistent;
+        s->left = h->length;
+        s->state = h->body == HEAD_BODY_LENGTH && h->length > 0 ? READ_LENGTH
+                   : h->body == HEAD_BODY_STREAM                ? READ_CHUNKS
+                                                                : READ_NOTHING;
+        loop_timer_stop(&s->timer);
+        s->x = exchange_new(s->door, &s->origin, &side, s);
+        exchange_request(s->x, h, s->state == READ_NOTHING && !h->is_websocket);
+}
+
+/* read_head(s): 1 when a request began, 0 when more is needed, -1 when it was refused. */
+static int read_head(struct h1_server *s)
+{
+        struct err err = {0};
+        int status = 400;
+        if (s->in.len == 0)
+                return 0;
+        head_free(&s->head);
+        head_init(&s->head);
+        ssize_t r = h1_request((const char *)s->in.data, s->in.len, &s->head, &status, &err);
+        if (r == 0) {
+                loop_timer_set(s->door->loop, &s->timer, DOOR_HEAD_MS);
+                return 0;
+        }
+        if (r < 0) {
+                refuse(s, status, err.text);
+                return -1;
+        }
+        buf_drop(&s->in, (size_t)r);
+        begin_request(s);
+        return 1;
+}
+
+/* read_body(s): pass on what is here; false when there is nothing more to do now. */
+static bool read_body(struct h1_server *s)
+{
+        struct err err = {0};
+        const char *data = NULL;
+        size_t n = 0, used = 0;
+        if (s->in.len == 0)
+                return false;
+        if (s->state == READ_LENGTH) {
+                data = (const char *)s->in.data;
+                used = n = s->left < s->in.len ? (size_t)s->left : s->in.len;
+                s->left -= n;
+        } else if (s->state == READ_CHUNKS) {
+                ssize_t r = h1_chunks_feed(&s->chunks, (const char *)s->in.data, s->in.len, &data, &n,
+                                           &err);
+                if (r < 0) {
+                        refuse(s, 400, err.text);
+                        return false;
+                }
+                used = (size_t)r;
+        } else {
+                data = (const char *)s->in.data;
+                used = n = s->in.len;
+        }
+        bool is_end = (s->state == READ_LENGTH && s->left == 0) ||
+                      (s->state == READ_CHUNKS && s->chunks.is_done);
+        if (n > 0 && !exchange_request_data(s->x, data, n) && !s->is_over) {
+                s->is_paused = true;
+                conn_want_read(s->conn, false);
+        }
+        if (s->is_over || !s->x)
+                return !s->is_over && s->state == READ_HEAD;
+        buf_drop(&s->in, used);
+        if (!is_end)
+                return used > 0 && !s->is_paused;
+        struct head trailers;
+        head_init(&trailers);
+        bool is_bad = s->state == READ_CHUNKS &&
+                      h1_chunks_trailers(&s->chunks, &trailers, &err) < 0;
+        h1_chunks_free(&s->chunks);
+        s->chunks = (struct h1_chunks){0};
+        if (is_bad) {
+                refuse(s, 400, err.text);
+        } else {
+                s->state = READ_NOTHING;
+                exchange_request_end(s->x, &trailers);
+        }
+        head_free(&trailers);
+        return !s->is_over;
+}
+
+/* pump(s): use what is in the buffer as far as it goes. */
+static void pump(struct h1_server *s)
+{
+        bool is_more = true;
+        s->is_pumping = true;
+        while (is_more && !s->is_over && !s->is_paused) {
+                switch (s->state) {
+                case READ_HEAD:
+                        is_more = read_head(s) > 0;
+                        break;
+                case READ_LENGTH:
+                case READ_CHUNKS:
+                case READ_FRAMES:
+                        is_more = read_body(s);
+                        break;
+                case READ_NOTHING:
+                        is_more = false;
+                        break;
+                }
+        }
+        s->is_pumping = false;
+        if (s->in.len == 0 && s->in.cap > CONN_LOW)
+                buf_free(&s->in);
+}
+
+static void on_readable(void *ctx)
+{
+        struct h1_server *s = ctx;
+        char *p = s->door->scratch;
+        for (;;) {
+                ssize_t r = conn_read(s->conn, p, CONN_READ);
+                if (r < 0)
+                        return;
+                if (r == 0) {
+                        if (s->x && s->state == READ_FRAMES)
+                                exchange_request_end(s->x, NULL);
+                        else if (s->x && s->state == READ_NOTHING)
+                                conn_want_read(s->conn, false); /* it still waits for its answer */
+                        else if (s->x)
+                                close_now(s);
+                        else
+                                close_soon(s);
+                        return;
+                }
+                buf_put(&s->in, p, (size_t)r);
+                /* While an answer is awaited only a little is read ahead. */
+                bool is_waiting = s->state == READ_NOTHING || s->is_paused;
+                if (is_waiting && s->in.len >= CONN_LOW) {
+                        conn_want_read(s->conn, false);
+                        return;
+                }
+                if (is_waiting)
+                        continue;
+                pump(s);
+                if (s->is_over)
+                        return;
+        }
+}
+
+static void on_drained(void *ctx)
+{
+        struct h1_server *s = ctx;
+        if (s->x)
+                exchange_drained(s->x, s);
+}
+
+static void on_closed(void *ctx, const char *why)
+{
+        (void)why;
+        close_now(ctx);
+}
+
+void h1_server_begin(struct door *d, struct conn *c, const struct origin *o, const void *early,
+                     size_t early_n)
+{
+        static const struct conn_ops ops = {
+                .readable = on_readable, .drained = on_drained, .closed = on_closed};
+        struct h1_server *s = calloc(1, sizeof *s);
+        if (!s)
+                str_no_memory();
+        *s = (struct h1_server){.door = d,
+                                .conn = c,
+                                .origin = *o,
+                                .minor = 1,
+                                .timer = {.fn = on_timer, .ctx = s}};
+        head_init(&s->head);
+        buf_put(&s->in, early, early_n);
+        loop_timer_set(d->loop, &s->timer, DOOR_HEAD_MS);
+        conn_take_over(c, &ops, s);
+}

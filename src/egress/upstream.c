@@ -1,0 +1,320 @@
+/* upstream.c - see upstream.h. Each exchange that waits has a connection that is being made for it;
+ * whichever comes free first, that one or another to the same place, takes it. An HTTP/2 origin is
+ * remembered, so that the next exchanges wait for the one connection instead of making more. */
+#include "egress/upstream.h"
+
+#include "base/err.h"
+#include "base/str.h"
+#include "egress/conn.h"
+#include "egress/door.h"
+#include "egress/trust.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { IDLE_MAX = 128, IDLE_MS = 60000 };
+
+struct key {
+        struct host_name host, to;
+        uint16_t port, to_port;
+        bool is_tls, is_h1_only;
+        char *ca;
+};
+
+struct upstream {
+        struct door *door;
+        struct upstream *next, **prev;
+        struct key key;
+        struct dial_call *call; /* while dial works on it */
+        struct conn *conn;      /* while TLS is agreed on; afterwards the engine's */
+        const struct upstream_ops *ops; /* once it is ready */
+        void *engine;
+        bool is_idle, is_gone, is_likely_h2;
+        struct loop_timer timer;
+        char address[64];
+};
+
+struct upstream_wait {
+        struct exchange *x;
+        struct upstream *up; /* the one that is being made for it */
+        struct upstream_wait *next;
+};
+
+static bool key_equal(const struct key *a, const struct key *b)
+{
+        return a->port == b->port && a->is_tls == b->is_tls && a->is_h1_only == b->is_h1_only &&
+               a->to_port == b->to_port && host_name_equal(&a->host, &b->host) &&
+               (a->to.len == 0 ? b->to.len == 0 : host_name_equal(&a->to, &b->to)) &&
+               (a->ca ? b->ca && strcmp(a->ca, b->ca) == 0 : !b->ca);
+}
+
+struct door *upstream_door(const struct upstream *u)
+{
+        return u->door;
+}
+
+const char *upstream_address(const struct upstream *u)
+{
+        return u->address;
+}
+
+bool upstream_is_tls(const struct upstream *u)
+{
+        return u->key.is_tls;
+}
+
+static void set_idle(struct upstream *u, bool yes)
+{
+        if (u->is_idle == yes)
+                return;
+        u->is_idle = yes;
+        u->door->idle_n += yes ? 1 : (size_t)-1;
+        if (!yes)
+                loop_timer_stop(&u->timer);
+}
+
+static void free_later(void *p)
+{
+        struct upstream *u = p;
+        if (u->call)
+                link_dial_cancel(u->door, u->call);
+        if (u->engine)
+                u->ops->free(u->engine);
+        else
+                conn_free(u->conn);
+        free(u->key.ca);
+        free(u);
+}
+
+void upstream_gone(struct upstream *u)
+{
+        if (u->is_gone)
+                return;
+        u->is_gone = true;
+        set_idle(u, false);
+        loop_timer_stop(&u->timer);
+        *u->prev = u->next;
+        if (u->next)
+                u->next->prev = u->prev;
+        door_later(u->door, free_later, u);
+}
+
+/* take_wait(d, u): the next exchange that could use ${u}; its place in the list is gone then. */
+static struct exchange *take_wait(struct door *d, const struct upstream *u)
+{
+        struct upstream_wait **found = NULL;
+        for (struct upstream_wait **p = &d->waits; *p; p = &(*p)->next)
+                if ((*p)->up == u || key_equal(&(*p)->up->key, &u->key))
+                        found = p; /* the oldest is the last */
+        if (!found)
+                return NULL;
+        struct upstream_wait *w = *found;
+        struct exchange *x = w->x;
+        *found = w->next;
+        free(w);
+        return x;
+}
+
+static void on_idle_over(void *ctx)
+{
+        upstream_gone(ctx);
+}
+
+/* evict(d): the pool is full; the one that has been idle for longest goes. */
+static void evict(struct door *d)
+{
+        struct upstream *oldest = NULL;
+        for (struct upstream *u = d->upstreams; u; u = u->next)
+                if (u->is_idle && (!oldest || u->timer.at < oldest->timer.at))
+                        oldest = u;
+        if (oldest)
+                upstream_gone(oldest);
+}
+
+static void give(struct upstream *u, struct exchange *x)
+{
+        set_idle(u, false);
+        exchange_address(x, u->address);
+        u->ops->take(u->engine, x);
+}
+
+void upstream_free_room(struct upstream *u)
+{
+        struct exchange *x;
+        while (!u->is_gone && u->ops->has_room(u->engine) && (x = take_wait(u->door, u)))
+                give(u, x);
+        if (u->is_gone || !u->ops->is_quiet(u->engine))
+                return;
+        if (u->door->idle_n >= IDLE_MAX)
+                evict(u->door);
+        set_idle(u, true);
+        u->timer.fn = on_idle_over;
+        u->timer.ctx = u;
+        loop_timer_set(u->door->loop, &u->timer, IDLE_MS);
+}
+
+/* --- making one -------------------------------------------------------------------------------- */
+
+static struct upstream *make(struct door *, struct key *);
+
+/* give_up(u, sentence): everybody who waits for this very connection hears of it. */
+static void give_up(struct upstream *u, const char *sentence)
+{
+        struct door *d = u->door;
+        for (;;) {
+                struct upstream_wait **p = &d->waits;
+                while (*p && (*p)->up != u)
+                        p = &(*p)->next;
+                if (!*p)
+                        break;
+                struct upstream_wait *w = *p;
+                struct exchange *x = w->x;
+                *p = w->next;
+                free(w);
+                exchange_fail(x, false, sentence);
+        }
+        upstream_gone(u);
+}
+
+/* spread(u): it was to be shared and cannot be; all but one of those who wait get their own. */
+static void spread(struct upstream *u)
+{
+        bool is_first = true;
+        for (struct upstream_wait *w = u->door->waits; w; w = w->next) {
+                if (w->up != u)
+                        continue;
+                struct key k = u->key;
+                k.ca = u->key.ca ? str_dup(u->key.ca) : NULL;
+                if (!is_first)
+                        w->up = make(u->door, &k);
+                else
+                        free(k.ca);
+                is_first = false;
+        }
+}
+
+static void start(struct upstream *u, const struct upstream_ops *ops, struct conn *c)
+{
+        u->conn = NULL;
+        u->ops = ops;
+        u->engine = ops->begin(u, c);
+        if (u->is_likely_h2 && ops != &h2_upstream)
+                spread(u);
+        upstream_free_room(u);
+}
+
+static void on_ready(void *ctx)
+{
+        struct upstream *u = ctx;
+        const char *alpn = tls_alpn(conn_ssl(u->conn));
+        start(u, strcmp(alpn, "h2") == 0 ? &h2_upstream : &h1_upstream, u->conn);
+}
+
+static void on_closed(void *ctx, const char *why)
+{
+        struct upstream *u = ctx;
+        const char *cert = u->conn && conn_ssl(u->conn) ? trust_words(conn_ssl(u->conn)) : NULL;
+        char *words = str_fmt("TLS with %s (%s) failed: %s", u->key.host.text, u->address,
+                              cert ? cert : why);
+        give_up(u, words);
+        free(words);
+}
+
+static void on_nothing(void *ctx)
+{
+        (void)ctx;
+}
+
+static const struct conn_ops handshake_ops = {
+        .ready = on_ready, .readable = on_nothing, .drained = on_nothing, .closed = on_closed};
+
+static void on_dialled(void *ctx, int fd, const char *address, enum door_dial_fault fault,
+                       const char *why)
+{
+        struct upstream *u = ctx;
+        struct err err = {0};
+        (void)fault;
+        u->call = NULL;
+        if (fd < 0) {
+                give_up(u, why);
+                return;
+        }
+        int one = 1;
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+        strncpy(u->address, address, sizeof u->address - 1);
+        if (!u->key.is_tls) {
+                start(u, &h1_upstream, conn_plain(u->door, fd, &handshake_ops, u));
+                return;
+        }
+        SSL *ssl = tls_client(u->door, &u->key.host, u->key.ca, u->key.is_h1_only, &err);
+        if (!ssl) {
+                close(fd);
+                give_up(u, err.text);
+                return;
+        }
+        u->conn = conn_tls(u->door, fd, ssl, &handshake_ops, u);
+}
+
+static struct upstream *make(struct door *d, struct key *k)
+{
+        struct upstream *u = calloc(1, sizeof *u);
+        if (!u)
+                str_no_memory();
+        *u = (struct upstream){.door = d, .key = *k, .next = d->upstreams, .prev = &d->upstreams};
+        k->ca = NULL;
+        if (u->next)
+                u->next->prev = &u->next;
+        d->upstreams = u;
+        u->call = link_dial(d, REQUEST_HTTP, &u->key.host, u->key.port, on_dialled, u);
+        return u;
+}
+
+void upstream_get(struct door *d, struct exchange *x, const struct host_name *host, uint16_t port,
+                  bool is_tls, const struct rule *rule)
+{
+        bool is_ws = exchange_request_head(x)->is_websocket;
+        struct key k = {.host = *host, .port = port, .is_tls = is_tls, .is_h1_only = is_ws || !is_tls};
+        if (rule) {
+                k.to = rule->to;
+                k.to_port = rule->to_port;
+                k.ca = rule->ca ? str_dup(rule->ca) : NULL;
+        }
+        struct upstream *making = NULL;
+        bool is_h2 = false;
+        for (struct upstream *u = d->upstreams; u; u = u->next) {
+                if (!key_equal(&u->key, &k))
+                        continue;
+                if (u->ops && u->ops->has_room(u->engine)) {
+                        free(k.ca);
+                        give(u, x);
+                        return;
+                }
+                is_h2 = is_h2 || u->ops == &h2_upstream;
+                if (!u->ops && u->is_likely_h2)
+                        making = u;
+        }
+        struct upstream_wait *w = calloc(1, sizeof *w);
+        if (!w)
+                str_no_memory();
+        *w = (struct upstream_wait){.x = x, .next = d->waits};
+        d->waits = w;
+        /* Where another connection to the place is HTTP/2, the next will be: share it. */
+        w->up = making ? making : make(d, &k);
+        w->up->is_likely_h2 = w->up->is_likely_h2 || is_h2;
+        free(k.ca);
+}
+
+void upstream_forget(struct door *d, struct exchange *x)
+{
+        for (struct upstream_wait **p = &d->waits; *p; p = &(*p)->next)
+                if ((*p)->x == x) {
+                        struct upstream_wait *w = *p;
+                        *p = w->next;
+                        free(w);
+                        return;
+                }
+}
