@@ -3,6 +3,7 @@
 #include "policy/policy.h"
 
 #include "base/str.h"
+#include "policy/policy_index.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,30 +57,15 @@ static bool one(const struct policy_layer *layer, const struct rule_line *line,
         return true;
 }
 
-/* Lines of a layer in order; deny! was heard before, and other kinds of line do not speak here. */
-static bool in_layer(const struct policy_layer *layer, const struct request *q,
-                     struct policy_decision *d)
-{
-        for (size_t i = 0; i < layer->lines_n; i++) {
-                const struct rule_line *l = &layer->lines[i];
-                if (l->kind == RULE_LINE_RULE && l->rule.verdict != RULE_DENY_HARD &&
-                    one(layer, l, q, d))
-                        return true;
-        }
-        return false;
-}
-
 static bool by_deny_hard(const struct policy *p, const struct request *q, struct policy_decision *d)
 {
-        for (size_t k = 0; k < p->layers_n; k++) {
-                const struct policy_layer *layer = &p->layers[k];
-                for (size_t i = 0; i < layer->lines_n; i++) {
-                        const struct rule_line *l = &layer->lines[i];
-                        if (l->kind == RULE_LINE_RULE && l->rule.verdict == RULE_DENY_HARD &&
-                            one(layer, l, q, d))
-                                return true;
-                }
-        }
+        struct policy_walk w;
+        const struct policy_layer *layer;
+        const struct rule_line *line;
+        policy_walk_begin(&w, p, q->host);
+        while (policy_walk_next(&w, &layer, &line))
+                if (line->rule.verdict == RULE_DENY_HARD && one(layer, line, q, d))
+                        return true;
         return false;
 }
 
@@ -91,11 +77,17 @@ void policy_decide(const struct policy *p, const struct request *q, struct polic
         /* A project may turn an allow from below into a question, never a refusal into one. */
         struct policy_decision question = {0};
         bool is_questioned = false;
-        for (size_t k = 0; k < p->layers_n; k++) {
-                const struct policy_layer *layer = &p->layers[k];
+        struct policy_walk w;
+        const struct policy_layer *layer,
+                *done = NULL; /* the first line of a layer speaks for it */
+        const struct rule_line *line;
+        policy_walk_begin(&w, p, q->host);
+        while (policy_walk_next(&w, &layer, &line)) {
                 struct policy_decision got;
-                if (!in_layer(layer, q, &got))
+                if (layer == done || line->rule.verdict == RULE_DENY_HARD ||
+                    !one(layer, line, q, &got))
                         continue;
+                done = layer;
                 bool is_final = layer->rank != POLICY_PROJECT || got.verdict == POLICY_DENY ||
                                 got.verdict == POLICY_NEEDS_BODY;
                 if (is_final) {
@@ -115,6 +107,8 @@ void policy_put(struct policy *p, struct policy_layer *layer)
         if (!more)
                 str_no_memory();
         p->layers = more;
+        policy_index_free(p->index);
+        p->index = NULL;
         size_t at = p->layers_n++;
         for (; at > 0 && p->layers[at - 1].rank > layer->rank; at--)
                 p->layers[at] = p->layers[at - 1];
@@ -127,6 +121,7 @@ void policy_free(struct policy *p)
         for (size_t i = 0; i < p->layers_n; i++)
                 policy_layer_free(&p->layers[i]);
         free(p->layers);
+        policy_index_free(p->index);
         memset(p, 0, sizeof *p);
 }
 

@@ -32,9 +32,12 @@ struct policy_layer {
         size_t lines_n;
 };
 
+struct policy_index;
+
 struct policy {
         struct policy_layer *layers; /* in the order in which they are asked */
         size_t layers_n;
+        struct policy_index *index; /* NULL, or what policy_index_make made of them */
 };
 
 /* policy_layer_parse(rank, name, text, len, layer, err): a whole file. On failure -1, ${err} says
@@ -50,8 +53,7 @@ void policy_layer_free(struct policy_layer *);
 #define _cleanup_policy_layer_ __attribute__((cleanup(policy_layer_free)))
 
 /* policy_put(policy, layer): take ${layer} over, behind those of the same rank. ${layer} is
- * emptied.
- */
+ * emptied, and an index is dropped. */
 void policy_put(struct policy *, struct policy_layer *);
 void policy_free(struct policy *);
 #define _cleanup_policy_ __attribute__((cleanup(policy_free)))

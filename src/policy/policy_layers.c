@@ -6,6 +6,7 @@
 #include "base/cur.h"
 #include "base/err.h"
 #include "policy/policy.h"
+#include "policy/policy_index.h"
 
 #include <string.h>
 
@@ -53,6 +54,7 @@ int policy_layers_parse(const void *bytes, size_t len, struct policy *p, struct 
                 if (add_layer(&fresh, rank, name, has_lines, text, err) < 0)
                         return -1;
         }
+        policy_index_make(&fresh);
         *p = fresh;
         memset(&fresh, 0, sizeof fresh);
         return 0;

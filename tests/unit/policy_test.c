@@ -61,8 +61,9 @@ static struct got decide(const struct policy *p, const char *url, enum request_b
                 struct policy_decision d;
                 if (policy_layer_add(&l, g.cure, &err) == 0) {
                         policy_put(&cured, &l);
-                        struct policy both = {calloc(p->layers_n + 1, sizeof *both.layers),
-                                              p->layers_n + 1};
+                        struct policy both = {.layers =
+                                                      calloc(p->layers_n + 1, sizeof *both.layers),
+                                              .layers_n = p->layers_n + 1};
                         both.layers[0] = cured.layers[0];
                         if (p->layers_n)
                                 memcpy(both.layers + 1, p->layers, p->layers_n * sizeof *p->layers);
