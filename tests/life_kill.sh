@@ -27,12 +27,14 @@ is_state() { [ "$(state_of "$1")" = "$2" ]; }
 # --- while it starts -------------------------------------------------------------------------------
 # What the attached client may exit with, per process that was killed. Where the killed process was not
 # needed any more, or the command was over first, the box just ends: 0.
-declare -A wanted=([cli]='137' [supervisor]='0 125' [helper]='0 125' [init]='0 125' [command]='0 125 137')
+declare -A wanted=([cli]='137' [maker]='0 125' [supervisor]='0 125' [helper]='0 125' [init]='0 125' [command]='0 125 137')
 box=$tag-start
-for role in cli supervisor helper init command; do
+for role in cli maker supervisor helper init command; do
+	span=15000
+	[ "$role" != maker ] || span=3000 # its whole life
 	hits=0 wrong='' statuses=''
 	for round in $(seq "$rounds"); do
-		answer=$("$work/assassin" "$role" $((RANDOM % 15000)) "$ostiary" run -q --name "$box" -- sleep 0.3 2>"$work/killed.err" </dev/null)
+		answer=$("$work/assassin" "$role" $((RANDOM % span)) "$ostiary" run -q --name "$box" -- sleep 0.3 2>"$work/killed.err" </dev/null)
 		read -r hit status <<<"$answer"
 		[ "$hit" = hit ] && hits=$((hits + 1))
 		statuses="$statuses $status"

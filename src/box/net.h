@@ -31,7 +31,7 @@ enum {
         NET_SOCKET_DNS,     /* UDP, bound to 53, with the wanted address of each datagram */
         NET_SOCKET_DNS_TCP, /* listens on 53 */
         NET_SOCKET_FREE,    /* from here on TCP, not bound */
-        NET_SPARE_N = 48,
+        NET_SPARE_N = 32,
         NET_SOCKETS_N = NET_SOCKET_FREE + NET_SPARE_N,
         NET_BACKLOG = 512,
 };

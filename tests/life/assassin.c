@@ -1,11 +1,12 @@
 /* assassin.c - start an ostiary command, and kill one of the processes it leads to at a chosen
  * moment.
  *
- *     assassin cli|supervisor|helper|init|command DELAY_US COMMAND...
+ *     assassin cli|maker|supervisor|helper|init|command DELAY_US COMMAND...
  *
  * Started by tests/life_kill.sh. Waits for the process to exist, then DELAY_US more, then SIGKILL.
- * The command is the first child of init: while the box is built there is none. The helper
- * is the first child of the supervisor, whatever it is at that moment. Prints "hit" or "missed" and
+ * The maker is the child of the CLI that makes the box's network. The command is the first child of
+ * init: while the box is built there is none. The helper is the first child of the supervisor,
+ * whatever it is at that moment. Prints "hit" or "missed" and
  * how COMMAND ended: its status, "hung" after ten seconds. Signals only processes below COMMAND. */
 #include <signal.h>
 #include <stdbool.h>
@@ -47,15 +48,35 @@ static bool is_init(pid_t pid)
         return there == 1;
 }
 
-/* child_of(pid, init): its first child, or the first that is a box's init; 0 when there is none. */
-static pid_t child_of(pid_t pid, bool init)
+/* is_maker(pid): is it in another user namespace than we are? */
+static bool is_maker(pid_t pid)
+{
+        char path[64], ours[64] = "", theirs[64] = "";
+        snprintf(path, sizeof path, "/proc/%d/ns/user", pid);
+        return readlink("/proc/self/ns/user", ours, sizeof ours - 1) > 0 &&
+               readlink(path, theirs, sizeof theirs - 1) > 0 && strcmp(ours, theirs) != 0;
+}
+
+static bool is_supervisor(pid_t pid)
+{
+        return !is_maker(pid);
+}
+
+static bool is_any(pid_t pid)
+{
+        (void)pid;
+        return true;
+}
+
+/* child_of(pid, is): its first child that is one; 0 when there is none. */
+static pid_t child_of(pid_t pid, bool (*is)(pid_t))
 {
         char path[64];
         int child, found = 0;
         snprintf(path, sizeof path, "/proc/%d/task/%d/children", pid, pid);
         FILE *f = fopen(path, "re");
         while (f && !found && fscanf(f, "%d", &child) == 1)
-                if (!init || is_init(child))
+                if (is(child))
                         found = child;
         if (f)
                 fclose(f);
@@ -64,18 +85,21 @@ static pid_t child_of(pid_t pid, bool init)
 
 static const struct {
         const char *name;
-        int depth; /* below the CLI */
-        bool wants_init;
+        bool (*way[4])(pid_t); /* from the CLI down */
 } roles[] = {
-        {"cli", 0, false}, {"supervisor", 1, false}, {"helper", 2, false},
-        {"init", 2, true}, {"command", 3, true},
+        {"cli", {0}},
+        {"maker", {is_maker}},
+        {"supervisor", {is_supervisor}},
+        {"helper", {is_supervisor, is_any}},
+        {"init", {is_supervisor, is_init}},
+        {"command", {is_supervisor, is_init, is_any}},
 };
 
 static pid_t find(pid_t cli, size_t role)
 {
         pid_t pid = cli;
-        for (int i = 0; pid && i < roles[role].depth; i++)
-                pid = child_of(pid, i == 1 && roles[role].wants_init);
+        for (int i = 0; pid && roles[role].way[i]; i++)
+                pid = child_of(pid, roles[role].way[i]);
         return pid;
 }
 
