@@ -1,0 +1,217 @@
+/* h2_stream.c - one stream's data, both ways, with back-pressure. See h2_common.h. Calls exchanges;
+ * never reads from or writes to the connection. */
+#include "base/str.h"
+#include "egress/h2_common.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct h2_stream *h2_stream_new(struct h2 *h, int32_t id)
+{
+        struct h2_stream *s = calloc(1, sizeof *s);
+        if (!s)
+                str_no_memory();
+        s->h2 = h;
+        s->id = id;
+        head_init(&s->in.head);
+        s->next = h->streams;
+        if (s->next)
+                s->next->prev = &s->next;
+        s->prev = &h->streams;
+        h->streams = s;
+        h->streams_n++;
+        return s;
+}
+
+void h2_stream_free(struct h2_stream *s)
+{
+        *s->prev = s->next;
+        if (s->next)
+                s->next->prev = s->prev;
+        s->h2->streams_n--;
+        h2_in_free(&s->in);
+        buf_free(&s->held);
+        buf_free(&s->out);
+        if (s->out_trailers)
+                head_free(s->out_trailers);
+        free(s->out_trailers);
+        free(s);
+}
+
+/* --- in --- */
+
+static void pass_on(struct h2_stream *s, const void *p, size_t n)
+{
+        struct h2 *h = s->h2;
+        bool has_room = s->x ? h->ops->data(s, p, n) : true;
+        nghttp2_session_consume_connection(h->session, n);
+        if (has_room) {
+                nghttp2_session_consume_stream(h->session, s->id, n);
+        } else {
+                s->is_full = true;
+                s->owed += n;
+        }
+}
+
+void h2_stream_take(struct h2_stream *s, const void *p, size_t n)
+{
+        if (!s->is_full && s->held.len == 0)
+                pass_on(s, p, n);
+        else
+                buf_put(&s->held, p, n); /* no more than the stream's window */
+        if (s->held.is_broken)
+                h2_stream_reset(s, NGHTTP2_INTERNAL_ERROR);
+}
+
+static void tell_end(struct h2_stream *s)
+{
+        if (!s->is_in_ended || s->is_end_told || s->held.len || !s->x)
+                return;
+        s->is_end_told = true;
+        s->h2->ops->end(s, s->has_trailers ? &s->in.head : NULL);
+}
+
+void h2_stream_in_end(struct h2_stream *s)
+{
+        s->is_in_ended = true;
+        tell_end(s);
+}
+
+void h2_stream_resume(void *stream, struct exchange *x)
+{
+        struct h2_stream *s = stream;
+        (void)x;
+        s->is_resumed = true;
+        s->h2->has_work = true;
+        h2_later(s->h2);
+}
+
+/* --- out --- */
+
+static size_t waiting(const struct h2_stream *s)
+{
+        return s->out.len - s->out_at;
+}
+
+static void wake(struct h2_stream *s)
+{
+        if (s->is_deferred && nghttp2_session_resume_data(s->h2->session, s->id) == 0)
+                s->is_deferred = false;
+        h2_later(s->h2);
+}
+
+bool h2_stream_data(void *stream, struct exchange *x, const void *p, size_t n)
+{
+        struct h2_stream *s = stream;
+        (void)x;
+        if (s->is_reset || s->is_out_ended)
+                return true;
+        if (s->out_at == s->out.len)
+                s->out.len = s->out_at = 0;
+        buf_put(&s->out, p, n);
+        if (s->out.is_broken)
+                h2_stream_reset(s, NGHTTP2_INTERNAL_ERROR);
+        wake(s);
+        s->has_said_full = waiting(s) >= H2_OUT_HIGH;
+        return !s->has_said_full;
+}
+
+void h2_stream_end(void *stream, struct exchange *x, const struct head *trailers)
+{
+        struct h2_stream *s = stream;
+        (void)x;
+        if (s->is_out_ended)
+                return;
+        s->is_out_ended = true;
+        if (trailers && trailers->fields_n) {
+                s->out_trailers = calloc(1, sizeof *s->out_trailers);
+                if (!s->out_trailers)
+                        str_no_memory();
+                head_init(s->out_trailers);
+                for (size_t i = 0; i < trailers->fields_n; i++) {
+                        const struct field *f = &trailers->fields[i];
+                        head_add(s->out_trailers, head_str(trailers, f->name), f->name_len,
+                                 head_str(trailers, f->value), f->value_len, NULL);
+                }
+        }
+        wake(s);
+}
+
+static ssize_t read_out(nghttp2_session *session, int32_t id, uint8_t *to, size_t room,
+                        uint32_t *flags, nghttp2_data_source *source, void *ctx)
+{
+        struct h2_stream *s = source->ptr;
+        size_t n = waiting(s);
+        (void)to, (void)ctx;
+        if (n == 0 && !s->is_out_ended) {
+                s->is_deferred = true;
+                return NGHTTP2_ERR_DEFERRED;
+        }
+        *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
+        if (n > room)
+                return (ssize_t)room;
+        if (s->is_out_ended) {
+                *flags |= NGHTTP2_DATA_FLAG_EOF;
+                if (s->out_trailers) {
+                        struct h2_out o;
+                        *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+                        h2_out_trailers(&o, s->out_trailers);
+                        if (nghttp2_submit_trailer(session, id, o.nv, o.n) != 0)
+                                return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+                }
+        }
+        return (ssize_t)n;
+}
+
+nghttp2_data_provider h2_stream_source(struct h2_stream *s)
+{
+        s->is_out_begun = true;
+        return (nghttp2_data_provider){.source = {.ptr = s}, .read_callback = read_out};
+}
+
+void h2_stream_sent(struct h2_stream *s, size_t n)
+{
+        s->out_at += n;
+        if (s->out_at == s->out.len) {
+                s->out.len = s->out_at = 0;
+        } else if (s->out_at > H2_OUT_HIGH) {
+                buf_drop(&s->out, s->out_at);
+                s->out_at = 0;
+        }
+        if (s->has_said_full && waiting(s) <= H2_OUT_LOW) {
+                s->has_said_full = false;
+                s->is_drained = s->h2->has_work = true;
+        }
+}
+
+void h2_stream_reset(struct h2_stream *s, uint32_t code)
+{
+        if (s->is_reset)
+                return;
+        s->is_reset = true;
+        nghttp2_submit_rst_stream(s->h2->session, NGHTTP2_FLAG_NONE, s->id, code);
+        h2_later(s->h2);
+}
+
+/* --- what was put off --- */
+
+void h2_stream_work(struct h2_stream *s)
+{
+        if (s->is_drained) {
+                s->is_drained = false;
+                if (s->x)
+                        exchange_drained(s->x, s);
+        }
+        if (!s->is_resumed)
+                return;
+        s->is_resumed = s->is_full = false;
+        nghttp2_session_consume_stream(s->h2->session, s->id, s->owed);
+        s->owed = 0;
+        if (s->held.len) {
+                struct buf held = s->held;
+                s->held = (struct buf){0};
+                pass_on(s, held.data, held.len);
+                buf_free(&held);
+        }
+        tell_end(s);
+}
