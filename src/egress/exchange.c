@@ -396,6 +396,9 @@ void exchange_request(struct exchange *x, struct head *h, bool is_end)
                 answer_self(x, 421, x->gate.words, why, NULL);
                 return;
         }
+        /* What is forwarded is what was judged. */
+        x->req.host = x->host;
+        x->req.port = x->origin.port;
         judge(x);
 }
 
