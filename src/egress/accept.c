@@ -12,6 +12,7 @@
 #include "egress/h2_server.h"
 #include "egress/hello.h"
 #include "egress/names.h"
+#include "egress/upstream.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -182,6 +183,7 @@ static void on_hello(struct guest *g, const uint8_t *p, size_t n)
                 /* From here on conn owns the descriptor's events. */
                 loop_timer_stop(&g->timer);
                 loop_del(&g->src);
+                upstream_prepare(g->door, &g->origin.host, g->origin.port);
                 g->leaf = tls_leaf(g->door, &g->origin.host, on_leaf, g);
         }
 }

@@ -8,6 +8,7 @@
 #include "egress/conn.h"
 #include "egress/door.h"
 #include "egress/trust.h"
+#include "policy/policy_dial.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -34,6 +35,7 @@ struct upstream {
         const struct upstream_ops *ops; /* once it is ready */
         void *engine;
         bool is_idle, is_gone, is_likely_h2;
+        bool is_spare; /* made in advance; nobody waits for it yet */
         struct loop_timer timer;
         char address[64];
 };
@@ -273,16 +275,37 @@ static struct upstream *make(struct door *d, struct key *k)
         return u;
 }
 
+static void put_rule(struct key *k, const struct rule *rule)
+{
+        if (rule) {
+                k->to = rule->to;
+                k->to_port = rule->to_port;
+                k->ca = rule->ca ? str_dup(rule->ca) : NULL;
+        }
+}
+
+void upstream_prepare(struct door *d, const struct host_name *host, uint16_t port)
+{
+        struct policy_decision p;
+        policy_may_dial(d->policy, REQUEST_HTTP, host, port, &p);
+        if (p.verdict != POLICY_ALLOW) /* where somebody is asked, nothing is begun before */
+                return;
+        struct key k = {.host = *host, .port = port, .is_tls = true};
+        put_rule(&k, &p.line->rule);
+        for (struct upstream *u = d->upstreams; u; u = u->next)
+                if (key_equal(&u->key, &k) && (!u->ops || u->ops->has_room(u->engine))) {
+                        free(k.ca);
+                        return;
+                }
+        make(d, &k)->is_spare = true;
+}
+
 void upstream_get(struct door *d, struct exchange *x, const struct host_name *host, uint16_t port,
                   bool is_tls, const struct rule *rule)
 {
         bool is_ws = exchange_request_head(x)->is_websocket;
         struct key k = {.host = *host, .port = port, .is_tls = is_tls, .is_h1_only = is_ws || !is_tls};
-        if (rule) {
-                k.to = rule->to;
-                k.to_port = rule->to_port;
-                k.ca = rule->ca ? str_dup(rule->ca) : NULL;
-        }
+        put_rule(&k, rule);
         struct upstream *making = NULL;
         bool is_h2 = false;
         for (struct upstream *u = d->upstreams; u; u = u->next) {
@@ -294,7 +317,7 @@ void upstream_get(struct door *d, struct exchange *x, const struct host_name *ho
                         return;
                 }
                 is_h2 = is_h2 || u->ops == &h2_upstream;
-                if (!u->ops && u->is_likely_h2)
+                if (!u->ops && (u->is_likely_h2 || u->is_spare))
                         making = u;
         }
         struct upstream_wait *w = calloc(1, sizeof *w);
@@ -305,6 +328,7 @@ void upstream_get(struct door *d, struct exchange *x, const struct host_name *ho
         /* Where another connection to the place is HTTP/2, the next will be: share it. */
         w->up = making ? making : make(d, &k);
         w->up->is_likely_h2 = w->up->is_likely_h2 || is_h2;
+        w->up->is_spare = false;
         free(k.ca);
 }
 
