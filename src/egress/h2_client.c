@@ -91,6 +91,13 @@ static void finish(struct h2_stream *s)
                 h2_stream_reset(s, NGHTTP2_CANCEL);
 }
 
+static void on_end(struct h2_stream *s, struct head *trailers)
+{
+        struct exchange *x = s->x;
+        finish(s);
+        exchange_answer_end(x, trailers);
+}
+
 static void on_head(struct h2_stream *s, bool is_end)
 {
         struct err err = {0};
@@ -105,21 +112,14 @@ static void on_head(struct h2_stream *s, bool is_end)
         }
         s->is_head_done = s->in.head.status >= 200;
         c->has_answered = true;
-        if (is_end)
-                finish(s);
         exchange_answer(x, &s->in.head, is_end);
+        if (is_end && s->x) /* unless the exchange gave us up from inside */
+                on_end(s, NULL);
 }
 
 static bool on_data(struct h2_stream *s, const void *p, size_t n)
 {
         return exchange_answer_data(s->x, p, n);
-}
-
-static void on_end(struct h2_stream *s, struct head *trailers)
-{
-        struct exchange *x = s->x;
-        finish(s);
-        exchange_answer_end(x, trailers);
 }
 
 static void on_closed(struct h2_stream *s, uint32_t code)
@@ -195,6 +195,12 @@ static bool client_has_room(void *engine)
         return !c->is_leaving && !c->h2->is_over && !c->h2->why && c->h2->streams_n < max;
 }
 
+static bool client_is_quiet(void *engine)
+{
+        const struct client *c = engine;
+        return !c->h2->streams;
+}
+
 static void client_take(void *engine, struct exchange *x)
 {
         struct client *c = engine;
@@ -218,6 +224,7 @@ const struct upstream_ops h2_upstream = {
         .protocol = "h2",
         .begin = client_begin,
         .has_room = client_has_room,
+        .is_quiet = client_is_quiet,
         .take = client_take,
         .free = client_free,
 };

@@ -8,8 +8,6 @@
 #include "egress/door.h"
 #include "egress/h2_common.h"
 
-#include <openssl/evp.h>
-#include <openssl/rand.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,32 +68,17 @@ static const struct side_ops side_ops = {
 
 /* --- what a stream brings --- */
 
-/* HTTP/1 origins want a key, and HTTP/2 has none. */
-static int add_websocket_key(struct head *h, struct err *err)
-{
-        unsigned char raw[16];
-        char text[32];
-        if (RAND_bytes(raw, sizeof raw) != 1)
-                return err_set(err, E_SYSTEM, "there are no random bytes");
-        int n = EVP_EncodeBlock((unsigned char *)text, raw, sizeof raw);
-        return head_add(h, "sec-websocket-key", 17, text, (size_t)n, err);
-}
-
 static void on_head(struct h2_stream *s, bool is_end)
 {
         struct h2_server *e = s->h2->owner;
-        struct head *h = &s->in.head;
         struct err err = {0};
         int status = 400;
         s->is_head_done = true;
         s->x = exchange_new(e->door, &e->origin, &side_ops, s);
-        int r = h2_in_request(&s->in, e->origin.is_tls, is_end, &status, &err);
-        if (r == 0 && h->is_websocket)
-                r = add_websocket_key(h, &err);
-        if (r < 0)
+        if (h2_in_request(&s->in, e->origin.is_tls, is_end, &status, &err) < 0)
                 exchange_refuse(s->x, status, err.text);
         else
-                exchange_request(s->x, h, is_end);
+                exchange_request(s->x, &s->in.head, is_end);
 }
 
 static bool on_data(struct h2_stream *s, const void *p, size_t n)

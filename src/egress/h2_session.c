@@ -256,6 +256,8 @@ static void work(struct h2 *h)
 static void on_later(void *ctx)
 {
         struct h2 *h = ctx;
+        if (h->is_over)
+                return;
         h->is_working = true;
         work(h);
         bool goes_on = flush(h);
@@ -294,6 +296,8 @@ static void on_readable(void *ctx)
         struct h2 *h = ctx;
         char *scratch = h->door->scratch;
         ssize_t r;
+        if (h->is_over)
+                return;
         h->is_working = true; /* one flush for all of it, below */
         while ((r = conn_read(h->conn, scratch, CONN_READ)) > 0) {
                 h2_feed(h, scratch, (size_t)r);
