@@ -8,14 +8,18 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "cli/args.h"
+#include "cli/boxarg.h"
+#include "cli/boxrules.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
+#include "cli/policy_check.h"
 #include "cli/policy_request.h"
-#include "policy/address_class.h"
 #include "policy/policy.h"
 #include "policy/profile.h"
 #include "session/profiles.h"
+#include "session/start.h"
 #include "session/store.h"
+#include "wire/msg.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -130,97 +134,51 @@ static int check_files(const struct strs *files, bool is_json)
         return code;
 }
 
-static const char *verdict_word(enum policy_verdict v)
+static int check_rules(const struct strs *files, const char *profile,
+                       const struct policy_request *r, bool is_json)
 {
-        static const char *const words[] = {
-                [POLICY_DENY] = "deny",     [POLICY_ALLOW] = "allow",
-                [POLICY_ASK] = "ask",       [POLICY_TCP] = "tcp",
-                [POLICY_SPLICE] = "splice", [POLICY_NEEDS_BODY] = "needs-body"};
-        return words[v];
+        struct err err = {0};
+        struct policy_check_how how = {.is_json = is_json};
+        _cleanup_policy_ struct policy p = {0};
+        return load(&p, files, profile, &err) < 0 ? out_error(&err) : policy_check(&p, &how, r);
 }
 
-static bool is_let_through(enum policy_verdict v)
+static int check_box(const char *box, const struct policy_request *r, bool is_json)
 {
-        return v == POLICY_ALLOW || v == POLICY_TCP || v == POLICY_SPLICE;
+        struct err err = {0};
+        _cleanup_boxarg_ struct boxarg b;
+        _cleanup_boxrules_ struct boxrules rules = {0};
+        if (boxarg_find(&b, box, &err) < 0 || boxrules_get(&b, &rules, &err) < 0)
+                return out_error(&err);
+        struct policy_check_how how = {.is_json = is_json, .box = b.id, .level = rules.level};
+        return policy_check(&rules.policy, &how, r);
 }
 
-static void tell_json(const struct policy_request *r, const struct policy_decision *d,
-                      const char *words, const char *rule, const char *cure)
+/* reload(box): its supervisor reads the files again; what cannot be read changes nothing. */
+static int reload(const char *box)
 {
-        _cleanup_buf_ struct buf b = {0};
-        struct json j = json_of(&b);
-        json_open(&j, NULL, '{');
-        json_str(&j, "request", r->shown);
-        json_str(&j, "verdict", verdict_word(d->verdict));
-        json_str(&j, "words", words);
-        json_str(&j, "layer", d->layer ? d->layer->name : NULL);
-        if (d->line && d->line->line_no)
-                json_u64(&j, "line", d->line->line_no);
-        json_str(&j, "rule", rule);
-        json_str(&j, "reason", d->line ? d->line->rule.reason : NULL);
-        json_str(&j, "cure", cure);
-        json_close(&j, '}');
-        out_json(&b);
-}
-
-static void tell(const struct policy_request *r, const struct policy_decision *d, const char *words,
-                 const char *rule, const char *cure)
-{
-        puts(words);
-        if (rule)
-                printf("  %s\n", rule);
-        if (d->line && d->line->rule.reason)
-                printf("  reason: %s\n", d->line->rule.reason);
-        size_t addr_len = host_name_addr_len(&r->host);
-        enum address_class class =
-                addr_len ? address_class(r->host.addr, addr_len) : ADDRESS_PUBLIC;
-        if (class != ADDRESS_PUBLIC)
-                printf("%s is %s.\n", r->host.text, address_class_words(class));
-        if (d->verdict == POLICY_NEEDS_BODY)
-                puts("That line looks into the body; give one with --data.");
-        else if (d->verdict == POLICY_ASK)
-                puts("A person is asked; when nobody answers it is denied.");
-        else if (cure && d->why == POLICY_BY_DEFAULT)
-                printf("This line in ~/.config/ostiary/policy would allow it:\n  %s\n", cure);
-        else if (cure)
-                printf("This line, before the one above, would allow it:\n  %s\n", cure);
-        else if (d->verdict == POLICY_DENY)
-                puts("A deny! cannot be overridden; only the file that holds it can be changed.");
-}
-
-static int check_request(const struct policy *p, const struct policy_request *r, bool is_json)
-{
-        struct policy_decision d = {0};
-        struct request q = r->request;
-        /* The door asks first whether a TLS connection is to be deciphered at all. */
-        if (r->is_tls) {
-                q.kind = REQUEST_SPLICE;
-                policy_decide(p, &q, &d);
-                q.kind = REQUEST_HTTP;
-        }
-        if (d.verdict != POLICY_SPLICE)
-                policy_decide(p, &q, &d);
-
-        _cleanup_free_ char *words = policy_words(&d), *cure = policy_cure(&d, &q);
-        _cleanup_buf_ struct buf rule = {0};
-        if (d.line)
-                rule_line_print(d.line, &rule);
-        const char *text = d.line ? buf_cstr(&rule) : NULL;
-        if (is_json)
-                tell_json(r, &d, words, text, cure);
-        else
-                tell(r, &d, words, text, cure);
-        return is_let_through(d.verdict) ? EXIT_OK : EXIT_NEGATIVE;
+        static struct frame f;
+        struct err err = {0};
+        _cleanup_boxarg_ struct boxarg b;
+        if (boxarg_find(&b, box, &err) < 0)
+                return out_error(&err);
+        _cleanup_close_ int sock = session_connect(&b.store, b.id, &err);
+        if (sock < 0 || boxrules_ask(sock, MSG_RELOAD, NULL, MSG_DONE, &f, &err) < 0)
+                return out_error(&err);
+        frame_release(&f);
+        puts(b.id);
+        return EXIT_OK;
 }
 
 static int run(int argc, char **argv)
 {
         bool is_json = false;
-        const char *profile = NULL, *data = NULL;
+        const char *profile = NULL, *data = NULL, *box = NULL;
         _cleanup_strs_ struct strs files = {0}, headers = {0}, words = {0};
         const struct arg flags[] = {
                 ARG_LIST(0, "policy", &files, "FILE", "rules that go before your own; repeatable"),
                 ARG_STR(0, "profile", &profile, "NAME", "with the rules of this profile"),
+                ARG_STR(0, "box", &box, "BOX", "by the rules of this box, as they are now"),
                 ARG_LIST(0, "header", &headers, "'NAME: VALUE'", "a header of the request"),
                 ARG_STR(0, "data", &data, "TEXT", "its body: JSON or a form"),
                 ARG_BOOL(0, "json", &is_json, "as JSON"),
@@ -229,9 +187,13 @@ static int run(int argc, char **argv)
         struct args a = args_of(&cmd_policy, flags, argc, argv);
         if (args_only(&a, &words, 1, 3) < 0)
                 return a.exit_code;
+        if (strcmp(words.v[0], "reload") == 0 && words.n == 2)
+                return reload(words.v[1]);
         if (strcmp(words.v[0], "check") != 0)
                 return args_bad(&a, "say check and a request, such as: ostiary policy check "
-                                    "'GET https://api.github.com/'");
+                                    "'GET https://api.github.com/', or reload and a box");
+        if (box && (files.n || profile))
+                return args_bad(&a, "--box has rules of its own: leave out --policy and --profile");
         if (words.n == 1 && files.n == 0)
                 return args_bad(&a, "say which request, or which file with --policy");
         if (words.n == 1)
@@ -243,16 +205,14 @@ static int run(int argc, char **argv)
                                                words.n > 2 ? words.v[2] : "");
         if (policy_request_make(request, &headers, data, &r, &err) < 0)
                 return args_bad(&a, "%s", err.text);
-        _cleanup_policy_ struct policy p = {0};
-        int code = load(&p, &files, profile, &err) < 0 ? out_error(&err)
-                                                       : check_request(&p, &r, is_json);
+        int code = box ? check_box(box, &r, is_json) : check_rules(&files, profile, &r, is_json);
         policy_request_free(&r);
         return code;
 }
 
 const struct cmd cmd_policy = {
         .name = "policy",
-        .args = "check ['METHOD URL'] [flags]",
+        .args = "check ['METHOD URL'] [flags] | reload BOX",
         .summary = "which rule would decide about a request, and why",
         .help = "Says which line of the rules decides about a request, and for a refusal the line "
                 "that would allow it. The rules are those of /etc/ostiary/policy and "
@@ -260,11 +220,13 @@ const struct cmd cmd_policy = {
                 "--policy and no request it only reads the files. The exit status is 0 when the "
                 "request is allowed (or the files are good), 1 when not.\n"
                 "\n"
-                "No door enforces these rules yet in this version: a box has no network at all, "
-                "whatever they say.\n"
+                "reload makes a running box read its files of rules again. A file that is broken "
+                "or "
+                "gone changes nothing.\n"
                 "\n"
                 "Examples:\n"
                 "  ostiary policy check 'POST https://api.github.com/graphql' --profile copilot\n"
-                "  ostiary policy check --policy my.policy\n",
+                "  ostiary policy check --policy my.policy\n"
+                "  ostiary policy reload amber-3f2a\n",
         .run = run,
 };

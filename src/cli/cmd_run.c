@@ -91,7 +91,9 @@ const struct cmd cmd_run = {
                 "box "
                 "sees the tools of this machine, a home of its own, and the workspace; what it "
                 "writes "
-                "there stays in the box, unless --live. It has no network. The exit code is the "
+                "there stays in the box, unless --live. It reaches what its rules allow (ostiary "
+                "help "
+                "allow) and nothing else. The exit code is the "
                 "command's own.\n"
                 "\n"
                 "Words after AGENT and -- are passed to the agent. Ctrl-] d detaches; the box goes "
@@ -106,7 +108,8 @@ const struct cmd cmd_run = {
                 "  ostiary run claude\n"
                 "  ostiary run claude -- -p \"fix the tests\"\n"
                 "  ostiary run --limit memory=2G --limit time=10m make test\n"
-                "  ostiary run -d -n night codex\n",
+                "  ostiary run -d -n night codex\n"
+                "  ostiary run --level strict --allow 'GET api.github.com/repos/**' -- make\n",
         .run = run,
 };
 

@@ -12,7 +12,7 @@ const struct explain_namespace explain_namespaces[] = {
         {"user", "one user id; no right outside the box; no further namespaces"},
         {"pid", "its own process tree: no host process is seen or signalled"},
         {"mount", "its own files, listed below; the host's mounts are not there"},
-        {"net", "a loopback of its own and nothing else: no interface, no route"},
+        {"net", "a loopback of its own and one link, to the door: nothing else is there to reach"},
         {"ipc", "no shared memory or message queue of the host"},
         {"uts", "its own host name"},
         {"cgroup", "its control group is the root of what it sees"},

@@ -80,6 +80,25 @@ static void named(struct json *j, const char *key, const struct explain_namespac
         json_close(j, '}');
 }
 
+static void rules(struct json *j, const struct door_policy *p)
+{
+        json_str(j, "level", door_policy_level_word(p->level));
+        json_open(j, "rules", '[');
+        for (size_t k = 0; k < p->parsed.layers_n; k++) {
+                const struct policy_layer *l = &p->parsed.layers[k];
+                for (size_t i = 0; i < l->lines_n; i++) {
+                        _cleanup_buf_ struct buf b = {0};
+                        rule_line_print(&l->lines[i], &b);
+                        json_open(j, NULL, '{');
+                        json_str(j, "layer", l->name);
+                        json_u64(j, "line", l->lines[i].line_no);
+                        json_str(j, "rule", buf_cstr(&b));
+                        json_close(j, '}');
+                }
+        }
+        json_close(j, ']');
+}
+
 static void notes(struct json *j, const char *key, const struct session_plan *p, bool is_left_out)
 {
         json_open(j, key, '[');
@@ -125,7 +144,7 @@ int explain_json(const struct session_plan *p)
         }
         json_close(&j, ']');
         limits(&j, &b->limits);
-        strings(&j, "rules", &p->rules);
+        rules(&j, &p->door);
         strings(&j, "persist", &p->persist);
         notes(&j, "notes", p, false);
         notes(&j, "left_out", p, true);

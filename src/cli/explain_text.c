@@ -1,6 +1,7 @@
 /* explain_text.c - a plan for people, at 80 columns. */
 #include "cli/explain.h"
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "box/cgroup.h"
@@ -118,6 +119,27 @@ static void list(const char *title, const struct strs *l)
         }
 }
 
+/* rules(p): layer by layer, in the order in which they are asked. */
+static void rules(const struct door_policy *p)
+{
+        _cleanup_free_ char *title = str_fmt("Network (level %s): the first line that fits decides",
+                                             door_policy_level_word(p->level));
+        head(title);
+        for (size_t k = 0; k < p->parsed.layers_n; k++) {
+                const struct policy_layer *l = &p->parsed.layers[k];
+                _cleanup_free_ char *name = str_quote(l->name);
+                printf("  %s\n", name);
+                for (size_t i = 0; i < l->lines_n; i++) {
+                        _cleanup_buf_ struct buf b = {0};
+                        rule_line_print(&l->lines[i], &b);
+                        _cleanup_free_ char *shown = str_quote(buf_cstr(&b));
+                        printf("    %s\n", shown);
+                }
+        }
+        if (p->parsed.layers_n == 0)
+                puts("  no line");
+}
+
 static void notes(const struct session_plan *p, bool is_left_out, const char *title)
 {
         bool has_head = false;
@@ -147,8 +169,7 @@ void explain_text(const struct session_plan *p)
         files(p);
         environment(p);
         limits(p);
-        list("Rules of the profile (for the door; until it exists there is no network at all)",
-             &p->rules);
+        rules(&p->door);
         list("Kept of the home for the next box of this profile", &p->persist);
         notes(p, false, "Notes");
         notes(p, true, "Left out");

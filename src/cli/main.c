@@ -15,9 +15,12 @@
 #include <unistd.h>
 
 const struct cmd *const cmd_table[] = {
-        &cmd_run,     &cmd_shell,  &cmd_create,  &cmd_exec, &cmd_attach,  &cmd_cp,     &cmd_ps,
-        &cmd_logs,    &cmd_stop,   &cmd_rm,      &cmd_gc,   &cmd_explain, &cmd_doctor, &cmd_probe,
-        &cmd_profile, &cmd_policy, &cmd_version, &cmd_help, NULL,
+        &cmd_run,     &cmd_shell,  &cmd_create,  &cmd_exec,    &cmd_attach,  &cmd_cp,
+        &cmd_ps,      &cmd_logs,   &cmd_log,     &cmd_forward, &cmd_ports,   &cmd_stop,
+        &cmd_rm,      &cmd_gc,     &cmd_allow,   &cmd_deny,    &cmd_rules,   &cmd_approvals,
+        &cmd_approve, &cmd_refuse, &cmd_why,     &cmd_learn,   &cmd_trust,   &cmd_explain,
+        &cmd_doctor,  &cmd_probe,  &cmd_profile, &cmd_policy,  &cmd_version, &cmd_help,
+        NULL,
 };
 
 /* Words people type by habit from elsewhere. */
@@ -54,7 +57,7 @@ static const struct cmd *find(const char *word)
 
 static int unknown(const char *word)
 {
-        const char *names[32];
+        const char *names[64];
         size_t n = 0;
         while (cmd_table[n]) {
                 names[n] = cmd_table[n]->name;

@@ -10,6 +10,7 @@
 #include "cli/term.h"
 #include "policy/profile.h"
 #include "session/profiles.h"
+#include "session/publish.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,12 +42,24 @@ void runargs_init(struct runargs *r, const struct cmd *cmd, enum runargs_kind ki
                 ARG_LIST(0, "limit", &r->limits, "KEY=VALUE",
                          "memory, cpu, pids, files, disk, time or inotify: memory=4G cpu=1.5 "
                          "time=8h"),
+                ARG_LIST(0, "allow", &o->allow, "RULE",
+                         "let it reach something: 'GET example.org/api/**'; repeatable"),
+                ARG_LIST(0, "deny", &o->deny, "RULE", "refuse it something; wins over --allow"),
+                ARG_LIST(0, "policy", &o->policy, "FILE", "rules that go before your own"),
+                ARG_STR(0, "level", &r->level, "LEVEL",
+                        "what becomes of what no rule speaks of: easy (default) asks, strict "
+                        "refuses, learn lets it pass and records it"),
+                ARG_STR(0, "on-door-fault", &r->door_fault, "WHAT",
+                        "when a process of the door dies: stop (default) or pause the box"),
                 ARG_STR('C', "cwd", &r->cwd, "DIR", "where in the box the command starts"),
                 ARG_STR(0, "force", &r->force, "REASON",
-                        "use a workspace that would be refused; say why"),
+                        "use a workspace or publish at an address that would be refused; say why"),
         };
         const struct arg life[] = {
                 ARG_STR('n', "name", &r->name, "NAME", "the box's name (default: made up)"),
+                ARG_LIST(0, "publish", &o->publish, "[HOST:]PORT[:BOXPORT]",
+                         "a port of the box on the host (127.0.0.1); PORT 0 takes a free one; "
+                         "repeatable"),
                 ARG_BOOL(0, "keep", &o->is_kept, "keep the box at its end, even without changes"),
                 ARG_BOOL(0, "rm", &o->is_removed, "discard the box at its end, changes included"),
                 ARG_BOOL('q', "quiet", &r->stream.is_quiet,
@@ -133,12 +146,32 @@ static int read_binds(struct runargs *r)
         return 0;
 }
 
+/* check_publish(r): other machines reach what is not on loopback, so that wants a reason. */
+static int check_publish(struct runargs *r)
+{
+        struct err err = {0};
+        for (size_t i = 0; i < r->opts.publish.n; i++) {
+                struct publish p;
+                if (publish_parse(r->opts.publish.v[i], &p, &err) < 0)
+                        return args_bad(&r->args, "--publish: %s", err.text), -1;
+                if (!p.is_loopback && !r->force)
+                        return args_bad(&r->args,
+                                        "--publish %s would let other machines in; if that is "
+                                        "meant, say why: --force REASON",
+                                        r->opts.publish.v[i]),
+                               -1;
+        }
+        return 0;
+}
+
 static int read_values(struct runargs *r)
 {
         struct session_opts *o = &r->opts;
         struct err err = {0};
-        char **const to[] = {&o->name, &o->profile, &o->workspace, &o->cwd, &o->force_reason};
-        const char *const from[] = {r->name, r->profile, r->workspace, r->cwd, r->force};
+        char **const to[] = {&o->name,         &o->profile, &o->workspace, &o->cwd,
+                             &o->force_reason, &o->level,   &o->door_fault};
+        const char *const from[] = {r->name,  r->profile, r->workspace, r->cwd,
+                                    r->force, r->level,   r->door_fault};
         for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
                 if (from[i]) {
                         free(*to[i]);
@@ -150,6 +183,8 @@ static int read_values(struct runargs *r)
                         return args_bad(&r->args, "--limit: %s", err.text), -1;
                 strs_add(&o->limits, r->limits.v[i]);
         }
+        if (check_publish(r) < 0)
+                return -1;
         if (r->force && !*r->force)
                 return args_bad(&r->args, "--force wants a reason, in words"), -1;
         if (o->is_kept && o->is_removed)

@@ -26,7 +26,8 @@ struct runargs {
         bool is_detached; /* -d */
 
         /* as written, before they are understood */
-        const char *name, *profile, *workspace, *cwd, *force, *terminal, *detach_key;
+        const char *name, *profile, *workspace, *cwd, *force, *terminal, *detach_key, *level,
+                *door_fault;
         struct strs env, limits, binds;
         int tty; /* 1 -t, 0 -T, -1 neither */
         struct arg flags[RUNARGS_FLAGS_MAX];

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "session/home.h"
+#include "session/plan.h"
 #include "session/start.h"
 
 #include <errno.h>
@@ -141,6 +142,7 @@ void layers_fill_meta(struct box_meta *m, const struct session_plan *plan,
         }
         char memory[16];
         bool has_memory = plan->box.limits.memory != 0;
+        _cleanup_free_ char *network = plan_door_words(plan);
         *m = (struct box_meta){
                 .id = str_dup(id),
                 .name = str_dup(opts->name ? opts->name : id),
@@ -148,9 +150,9 @@ void layers_fill_meta(struct box_meta *m, const struct session_plan *plan,
                 .workspace = str_dup(plan->workspace ? plan->workspace : ""),
                 .command = str_dup(words.is_broken ? "..." : buf_cstr(&words)),
                 .tier = str_dup("ns"),
-                .grants = has_memory ? str_fmt("no network, memory %s",
+                .grants = has_memory ? str_fmt("%s, memory %s", network,
                                                str_size_words(plan->box.limits.memory, memory))
-                                     : str_dup("no network"),
+                                     : str_dup(network),
                 .state = BOX_STARTING,
                 .supervisor_pid = getpid(),
                 .created = time(NULL),

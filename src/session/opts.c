@@ -26,6 +26,12 @@ void session_opts_free(struct session_opts *o)
         strs_free(&o->extra_args);
         strs_free(&o->env);
         strs_free(&o->limits);
+        strs_free(&o->publish);
+        strs_free(&o->allow);
+        strs_free(&o->deny);
+        strs_free(&o->policy);
+        free(o->level);
+        free(o->door_fault);
         for (size_t i = 0; i < o->binds_n; i++) {
                 free(o->binds[i].path);
                 free(o->binds[i].mode);
@@ -51,9 +57,13 @@ static const struct {
         size_t at;
 } strings[] =
         {
-                {"name", FIELD(name)},           {"profile", FIELD(profile)},
-                {"workspace", FIELD(workspace)}, {"cwd", FIELD(cwd)},
+                {"name", FIELD(name)},
+                {"profile", FIELD(profile)},
+                {"workspace", FIELD(workspace)},
+                {"cwd", FIELD(cwd)},
                 {"force", FIELD(force_reason)},
+                {"level", FIELD(level)},
+                {"door-fault", FIELD(door_fault)},
 },
   bools[] =
           {
@@ -62,10 +72,9 @@ static const struct {
                   {"tty", FIELD(is_tty)},         {"stdin", FIELD(has_stdin)},
 },
   lists[] = {
-          {"arg", FIELD(argv)},
-          {"extra", FIELD(extra_args)},
-          {"env", FIELD(env)},
-          {"limit", FIELD(limits)},
+          {"arg", FIELD(argv)},      {"extra", FIELD(extra_args)}, {"env", FIELD(env)},
+          {"limit", FIELD(limits)},  {"allow", FIELD(allow)},      {"deny", FIELD(deny)},
+          {"policy", FIELD(policy)}, {"publish", FIELD(publish)},
 };
 
 #define N(table) (sizeof(table) / sizeof *(table))

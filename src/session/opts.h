@@ -31,8 +31,13 @@ struct session_opts {
         char *force_reason;     /* --force REASON: allow an odd workspace */
         struct strs argv;       /* the command; empty means the profile's */
         struct strs extra_args; /* after the profile's own command: `ostiary run claude -- -p hi` */
-        struct strs env;    /* NAME=value from --env, NAME taken from the caller's environment */
-        struct strs limits; /* "memory=4G": later ones win over the profile's */
+        struct strs env;     /* NAME=value from --env, NAME taken from the caller's environment */
+        struct strs limits;  /* "memory=4G": later ones win over the profile's */
+        struct strs publish; /* "[HOST:]PORT[:BOXPORT]" (publish.h) */
+        struct strs allow, deny; /* --allow and --deny: rules as written */
+        struct strs policy;      /* --policy: files of rules */
+        char *level;             /* --level: easy, strict, learn; NULL means easy */
+        char *door_fault;        /* --on-door-fault: stop or pause; NULL means stop */
         struct session_bind *binds;
         size_t binds_n;
 };

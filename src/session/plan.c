@@ -38,6 +38,7 @@ void session_plan_free(struct session_plan *p)
         box_plan_free(&p->box);
         strs_free(&p->argv);
         strs_free(&p->rules);
+        door_policy_free(&p->door);
         strs_free(&p->persist);
         strs_free(&p->home_links);
         free(p->profile);
@@ -116,7 +117,6 @@ static void plan_system(struct session_plan *plan)
         }
         session_plan_note(plan, true, "/home /root /var /run /mnt /media /srv /boot /sys",
                           "never in a box");
-        session_plan_note(plan, true, "the network", "the box has only a loopback of its own");
 }
 
 static void plan_tools(const struct toolchain_set *tools, struct session_plan *plan)
@@ -360,9 +360,6 @@ int session_plan_make(const struct session_opts *opts, const struct store *store
                 goto fail;
         }
         plan_ids(plan);
-        b->has_door = true;
-        box_plan_port(b, 80);
-        box_plan_port(b, 443);
         if (plan_workspace(opts, store, b->home, plan, err) < 0)
                 goto fail;
         plan_cwd(opts, plan);
@@ -381,7 +378,8 @@ int session_plan_make(const struct session_opts *opts, const struct store *store
         plan_home_mount(store, plan);
         plan_tools(&tools, plan);
         if (plan_binds(opts, &profile, store, plan, err) < 0 ||
-            plan_work_mounts(opts, plan, err) < 0 || plan_limits(&profile, opts, plan, err) < 0)
+            plan_work_mounts(opts, plan, err) < 0 || plan_limits(&profile, opts, plan, err) < 0 ||
+            plan_door(opts, store, plan, err) < 0)
                 goto fail;
         order_mounts(b);
         plan_env(opts, &profile, &tools, plan);

@@ -1,5 +1,6 @@
 /* plan.h - deciding what a box will be. Split by question: plan.c (the order of decisions),
- * plan_workspace.c (which directory, and which never), plan_env.c (variables), plan_limits.c. */
+ * plan_workspace.c (which directory, and which never), plan_env.c (variables), plan_limits.c,
+ * plan_door.c (what it may reach). */
 #ifndef SESSION_PLAN_H
 #define SESSION_PLAN_H
 
@@ -25,6 +26,13 @@ void plan_env(const struct session_opts *, const struct profile *, const struct 
 /* plan_limits(profile, opts, plan, err): defaults, then the profile's, then the flags'. */
 int plan_limits(const struct profile *, const struct session_opts *, struct session_plan *,
                 struct err *);
+
+/* plan_door(opts, store, plan, err): the rules, and the ports that follow from them. */
+int plan_door(const struct session_opts *, const struct store *, struct session_plan *,
+              struct err *);
+/* plan_door_words(plan): "network: 3 hosts, asks about others", for the banner; the caller frees.
+ */
+char *plan_door_words(const struct session_plan *);
 
 /* plan_home(): the caller's home directory, from HOME or else /etc/passwd. The caller frees; NULL
  * and a story if there is none. */

@@ -84,6 +84,11 @@ static void settle(char **field, const char *path)
 static void settle_paths(struct session_opts *opts, const struct session_plan *plan)
 {
         settle(&opts->workspace, plan->workspace ? plan->workspace : "none");
+        for (size_t i = 0; i < opts->policy.n; i++) {
+                _cleanup_free_ char *real = realpath(opts->policy.v[i], NULL);
+                if (real)
+                        settle(&opts->policy.v[i], real);
+        }
         for (size_t i = 0; i < opts->binds_n; i++) {
                 const char *path = opts->binds[i].path;
                 _cleanup_free_ char *real = path[0] == '/' ? NULL : realpath(path, NULL);

@@ -3,6 +3,7 @@
 #define SESSION_START_H
 
 #include "box/plan.h"
+#include "session/door_policy.h"
 #include "session/opts.h"
 #include "session/store.h"
 
@@ -22,9 +23,10 @@ struct session_plan {
         char *workspace; /* resolved; NULL when there is none */
         char *layers_dir;
         bool is_live;
-        struct strs rules;      /* the profile's door and secret lines, as written */
-        struct strs persist;    /* home paths that outlive the box */
-        struct strs home_links; /* "target\npath": links to tools, made when the home is seeded */
+        struct strs rules;       /* the profile's door and secret lines, as written */
+        struct door_policy door; /* what the box may reach */
+        struct strs persist;     /* home paths that outlive the box */
+        struct strs home_links;  /* "target\npath": links to tools, made when the home is seeded */
         struct session_note *notes;
         size_t notes_n;
 };

@@ -1,5 +1,6 @@
 /* sup.h - the supervisor's insides: one process per box, shared by supervisor.c (life and death),
- * sup_exec.c (commands and their bytes), sup_client.c (conversations), sup_watch.c (limits).
+ * sup_exec.c (commands and their bytes), sup_client.c (conversations), sup_watch.c (limits),
+ * sup_door.c (the network, see sup_door.h).
  *
  * It runs with the user's rights, so it reads only typed frames and passes the box's output on
  * without looking at it. */
@@ -17,7 +18,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct ca;
+struct inbound;
 struct sup;
+struct sup_door;
 
 /* A command in the box. Exec id 1 is the box's main command. */
 struct exec {
@@ -63,6 +67,9 @@ struct sup {
         struct door_socket
                 *door_sockets; /* all are here once is_built; none: the box has no door */
         size_t door_sockets_n;
+        struct ca *ca;         /* the box's certificate authority */
+        struct sup_door *door; /* NULL until the box is built */
+        struct inbound *inbound; /* NULL until a port is published */
         struct loop_src *ctl_src, *pid_src, *listen_src, *sig_src, *time_src, *watch_src;
         int sig_fd, time_fd, watch_fd;
         struct exec *execs;
@@ -87,6 +94,8 @@ struct sup {
 void sup_end(struct sup *, enum msg_end, uint32_t value, const char *words);
 /* sup_stop(s, grace_ms): ask everything in the box to end, and end it after that time. */
 void sup_stop(struct sup *, uint32_t grace_ms);
+/* sup_signal_all(s, sig): to every process in the box but its first. */
+void sup_signal_all(struct sup *, int sig);
 
 /* sup_exec.c */
 struct exec *exec_new(struct sup *, bool is_tty);
@@ -118,6 +127,37 @@ void client_send_ended(struct client *, const struct msg_ended *);
 void client_send_failed(struct client *, const struct err *);
 /* client_is_busy(e): does a client of this exec still hold an unsent frame? */
 bool client_is_busy(const struct exec *);
+
+/* sup_door.c */
+/* sup_door_begin(s, err): the box is built: wait for the first connection. */
+int sup_door_begin(struct sup *, struct err *);
+/* sup_door_end(s, refused): after the end of the box's processes; ${refused} gets the body of
+ * MSG_REFUSED, or nothing. */
+void sup_door_end(struct sup *, struct buf *refused);
+
+/* sup_rules.c */
+void sup_on_rule(struct client *, struct frame *);
+void sup_on_rules(struct client *, struct frame *);
+void sup_on_reload(struct client *, struct frame *);
+/* sup_rules_add(c, is_added, text): the same for a line that we have; the client hears of it. */
+void sup_rules_add(struct client *, bool is_added, const char *text);
+/* sup_rules_forget(c): the client is going. */
+void sup_rules_forget(struct client *);
+
+/* sup_ask.c */
+void sup_on_approvals(struct client *, struct frame *);
+void sup_on_approve(struct client *, struct frame *);
+
+/* sup_inbound.c */
+/* sup_inbound_begin(s, err): publish what the options say; the ports are added to meta.grants. */
+int sup_inbound_begin(struct sup *, struct err *);
+void sup_inbound_end(struct sup *);
+/* sup_inbound_forget(c): the client is going, and what it published with it. */
+void sup_inbound_forget(struct client *);
+/* sup_inbound_connected(s, f): MSG_CONNECTED of pid 1. */
+void sup_inbound_connected(struct sup *, struct frame *);
+void sup_on_publish(struct client *, struct frame *);
+void sup_on_ports(struct client *, struct frame *);
 
 /* sup_watch.c */
 /* watch_timer(ms): a timer that fires once; a descriptor or -1. */

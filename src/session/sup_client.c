@@ -40,6 +40,8 @@ void client_free(struct client *c)
                 *p = c->next;
         struct exec *e = c->exec;
         c->exec = NULL;
+        sup_rules_forget(c);
+        sup_inbound_forget(c);
         loop_del(&c->src);
         close_fd(&c->fd);
         buf_free(&c->pend);
@@ -240,11 +242,15 @@ static const struct {
         bool is_first;
         void (*run)(struct client *, struct frame *);
 } asks[] = {
-        {MSG_EXEC, true, on_exec},      {MSG_ATTACH, true, on_attach},
-        {MSG_STATUS, true, on_status},  {MSG_STOP, true, on_stop},
-        {MSG_COPY_OUT, true, on_copy},  {MSG_COPY_IN, true, on_copy},
-        {MSG_STDIN, false, on_stdin},   {MSG_RESIZE, false, on_resize},
-        {MSG_SIGNAL, false, on_signal}, {MSG_CLOSE_OUT, false, on_close_out},
+        {MSG_EXEC, true, on_exec},           {MSG_ATTACH, true, on_attach},
+        {MSG_STATUS, true, on_status},       {MSG_STOP, true, on_stop},
+        {MSG_COPY_OUT, true, on_copy},       {MSG_COPY_IN, true, on_copy},
+        {MSG_STDIN, false, on_stdin},        {MSG_RESIZE, false, on_resize},
+        {MSG_SIGNAL, false, on_signal},      {MSG_CLOSE_OUT, false, on_close_out},
+        {MSG_RULE, true, sup_on_rule},       {MSG_RULES, true, sup_on_rules},
+        {MSG_RELOAD, true, sup_on_reload},   {MSG_APPROVALS, true, sup_on_approvals},
+        {MSG_APPROVE, true, sup_on_approve}, {MSG_PUBLISH, true, sup_on_publish},
+        {MSG_PORTS, true, sup_on_ports},
 };
 
 static void answer(struct client *c, struct frame *f)

@@ -72,6 +72,11 @@ static void send_signal(struct sup *s, uint32_t id, uint32_t sig)
         frame_send(s->box.ctl_fd, MSG_KILL, &b, NULL, 0);
 }
 
+void sup_signal_all(struct sup *s, int sig)
+{
+        send_signal(s, 0, (uint32_t)sig);
+}
+
 static void on_grace_over(void *ctx, uint32_t events)
 {
         (void)events;
@@ -180,6 +185,8 @@ static int open_house(struct sup *s, struct err *err)
         if (client_listen(s, err) < 0 || outlog_open(&s->log, s->dir_fd, err) < 0 ||
             watch_start(s, err) < 0 || store_meta_write(s->dir_fd, &s->meta, err) < 0)
                 return -1;
+        if (sup_door_begin(s, err) < 0)
+                return -1;
         return session_opts_save(s->opts, s->dir_fd, err);
 }
 
@@ -264,6 +271,9 @@ static void on_ctl(void *ctx, uint32_t events)
         case MSG_EXITED:
                 on_exited(s, &f);
                 break;
+        case MSG_CONNECTED:
+                sup_inbound_connected(s, &f);
+                break;
         default:
                 break;
         }
@@ -311,11 +321,24 @@ static int start_box(struct sup *s, const struct supervisor_args *a)
         return 0;
 }
 
-/* clear(s): end the box, keep or delete its layers, and say so on disk. */
-static void clear(struct sup *s)
+/* publish(s, a): the ports that were asked for. A box that is only woken comes up without one that
+ * somebody else has taken meanwhile. */
+static int publish(struct sup *s, const struct supervisor_args *a)
 {
         struct err e = {0};
+        if (sup_inbound_begin(s, &e) == 0 || a->ready_fd >= 0)
+                return 0;
+        s->failure = e;
+        return -1;
+}
+
+/* clear(s, refused): end the box, keep or delete its layers, and say so on disk. */
+static void clear(struct sup *s, struct buf *refused)
+{
+        struct err e = {0};
+        sup_inbound_end(s);
         box_end(&s->box);
+        sup_door_end(s, refused);
         if (s->is_built)
                 layers_accept_home(s->plan, s->store, &e);
         s->meta.has_changes = layers_have_changes(s->plan);
@@ -377,7 +400,7 @@ _Noreturn void supervisor_main(const struct supervisor_args *a)
         if (a->ready_fd >= 0 && store_meta_read(a->dir_fd, a->id, &s.before, NULL) == 0)
                 s.meta.created = s.before.created;
 
-        if (start_box(&s, a) < 0) {
+        if (publish(&s, a) < 0 || start_box(&s, a) < 0) {
                 if (!s.clients && a->client_fd >= 0)
                         client_new(&s, a->client_fd);
                 fail(&s, NULL);
@@ -385,9 +408,12 @@ _Noreturn void supervisor_main(const struct supervisor_args *a)
         loop_run(s.loop);
         /* The end, or why there was no beginning, is told after the clearing, so that `ps` and the
          * next command for the same box find nothing half gone; so the lock goes first too. */
-        clear(&s);
+        static struct buf refused;
+        clear(&s, &refused);
         close_fd(&s.lock_fd);
         for (struct client *c = s.clients; c; c = c->next) {
+                if (c->exec && refused.len)
+                        client_send(c, MSG_REFUSED, refused.data, refused.len);
                 if (s.failure.code)
                         client_send_failed(c, &s.failure);
                 else if (c->exec || c->wants_end)

@@ -25,8 +25,9 @@ enum door_msg {
                              audit: lstr box id; + fd of the log, then egress (more writers may come
                              with DOOR_WRITER) */
         DOOR_LISTEN,      /* egress: as DOOR_SOCKETS, the same descriptors passed on */
-        DOOR_POLICY,      /* egress, dial: u64 generation, u32 enum door_level; + sealed memfd, see
-                             door_layers_put. Answered by DOOR_POLICY_OK or DOOR_POLICY_BAD */
+        DOOR_POLICY,      /* egress, dial: u64 generation, u32 enum door_level; + sealed memfd of
+                             layers (door_layers_put). dial hears of a change first. Answered by
+                             DOOR_POLICY_OK or DOOR_POLICY_BAD */
         DOOR_ANSWER,      /* egress: u64 question, u32 yes */
         DOOR_TRUST,       /* egress: + fd of the index of system roots (egress/trust.h) */
         DOOR_WRITER,      /* audit: + fd of one more socket that brings DOOR_RECORD */

@@ -25,6 +25,8 @@ enum msg_type {
         MSG_RESIZE,    /* u32 cols, u32 rows */
         MSG_SIGNAL,    /* u32 signal number, to the command's process group */
         MSG_CLOSE_OUT, /* u32 1 or 2: the client's side of stdout or stderr is gone */
+        MSG_PUBLISH,   /* lstr [HOST:]PORT[:BOXPORT], u32 1: only as long as this conversation */
+        MSG_PORTS,     /* empty: what is published? */
         MSG_RULE,  /* u32 1 to add, 0 to take back, lstr line: answered by MSG_DONE when in force */
         MSG_RULES, /* empty: answered by MSG_RULES_ARE */
         MSG_RELOAD,    /* empty: read the files of rules again; answered by MSG_DONE */
@@ -39,9 +41,13 @@ enum msg_type {
         MSG_FAILED,        /* u32 err_code, lstr sentence: it could not be done */
         MSG_NOTICE,        /* lstr sentence for the user (a limit is near, disk is low) */
         MSG_INFO,          /* struct msg_info: answer to STATUS */
+        MSG_PUBLISHED,     /* lstr address and port on the host, u32 port in the box */
+        MSG_PORTS_ARE,     /* u32 pid of the box's first process, u32 count, then as MSG_PUBLISHED */
         MSG_REPLAY,        /* bytes: output from before the attach */
         MSG_DONE,          /* u64 generation of the policy that is in force now */
         MSG_RULES_ARE, /* u64 generation, u32 enum door_level; + sealed memfd of layers (door.h) */
+        MSG_REFUSED, /* before MSG_ENDED: hosts that were refused, and their cures (audit/refused.h)
+                      */
         MSG_APPROVALS_ARE, /* u32 count, each: u64 question, u32 seconds left, lstr what, lstr rule
                               that asks, lstr line that would allow it for good */
 
@@ -50,6 +56,7 @@ enum msg_type {
         MSG_KILL,        /* u32 exec id, u32 signal */
         MSG_TREE_OUT,    /* u32 exec id, lstr path, u32 follow; + fd */
         MSG_TREE_IN,     /* u32 exec id, lstr directory, lstr name; + fd */
+        MSG_CONNECT,     /* u32 connection, u32 port of the box's own loopback */
 
         /* pid 1 -> supervisor */
         MSG_BUILT = 300, /* the walls are up and read back */
@@ -57,6 +64,7 @@ enum msg_type {
         MSG_SPAWNED,     /* u32 exec id, u32 pid; + pty master if tty */
         MSG_SPAWN_ERR,   /* u32 exec id, u32 err_code, lstr sentence */
         MSG_EXITED,      /* u32 exec id, u32 wait status, u64 cpu us, u64 peak memory KiB */
+        MSG_CONNECTED,   /* u32 connection, u32 errno or 0; + the socket */
 };
 
 /* What to run. */

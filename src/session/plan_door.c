@@ -1,0 +1,63 @@
+/* plan_door.c - what a box may reach: its rules, its level, the ports its door listens on. Reads
+ * the files of rules once; a broken one means that no box is started. */
+#include "base/err.h"
+#include "base/str.h"
+#include "session/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int plan_door(const struct session_opts *opts, const struct store *store, struct session_plan *plan,
+              struct err *err)
+{
+        struct box_plan *b = &plan->box;
+        struct door_policy_from from = {.opts = opts,
+                                        .store = store,
+                                        .home = b->home,
+                                        .workspace = plan->workspace,
+                                        .profile = plan->profile,
+                                        .profile_rules = &plan->rules};
+        if (opts->door_fault && strcmp(opts->door_fault, "stop") != 0 &&
+            strcmp(opts->door_fault, "pause") != 0)
+                return err_set(err, E_USAGE, "--on-door-fault wants stop or pause, not \"%s\"",
+                               opts->door_fault);
+        if (door_policy_collect(&from, &plan->door, err) < 0)
+                return -1;
+        uint16_t *ports;
+        size_t n = door_policy_ports(&plan->door, &ports);
+        for (size_t i = 0; i < n; i++)
+                box_plan_port(b, ports[i]);
+        free(ports);
+        b->has_door = true;
+
+        for (size_t i = 0; i < plan->door.notes.n; i++) {
+                char *note = plan->door.notes.v[i], *cut = strchr(note, '\n');
+                if (!cut)
+                        continue;
+                *cut = 0;
+                session_plan_note(plan, true, note, cut + 1);
+                *cut = '\n';
+        }
+        static const char *const rest[] = {
+                [DOOR_STRICT] = "whatever no rule allows is refused",
+                [DOOR_EASY] =
+                        "you are asked about what no rule allows; it is refused when nobody is "
+                        "there to answer",
+                [DOOR_LEARN] = "learning: what no rule refuses passes to public addresses and is "
+                               "recorded",
+        };
+        session_plan_note(plan, plan->door.level != DOOR_LEARN, "the rest of the network",
+                          rest[plan->door.level]);
+        return 0;
+}
+
+char *plan_door_words(const struct session_plan *plan)
+{
+        size_t n = door_policy_hosts(&plan->door);
+        if (plan->door.level == DOOR_LEARN)
+                return str_dup("network: learning, everything public passes");
+        const char *rest = plan->door.level == DOOR_EASY ? ", asks about others" : " only";
+        if (n == 0)
+                return str_dup(plan->door.level == DOOR_EASY ? "network: asks" : "no network");
+        return str_fmt("network: %zu host%s%s", n, n == 1 ? "" : "s", rest);
+}

@@ -1,0 +1,152 @@
+/* sup_ask.c - questions of the door: a request waits, a person decides. Kept here so that any
+ * terminal can answer; egress keeps the time. See sup_door.h. */
+#include "session/sup_door.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { QUESTIONS_MAX = 256, WORDS_MAX = 8192 };
+
+static void answer(struct sup_door *d, uint64_t id, bool is_yes)
+{
+        _cleanup_buf_ struct buf b = {0};
+        buf_put_u64(&b, id);
+        buf_put_u32(&b, is_yes);
+        if (sup_role_send(&d->roles[SUP_EGRESS], DOOR_ANSWER, &b, NULL, 0) < 0)
+                sup_door_shut(d, "the process that guards the box's door does not listen");
+}
+
+static void question_free(struct sup_question *q)
+{
+        free(q->what);
+        free(q->rule);
+        free(q->line);
+        free(q);
+}
+
+static struct sup_question **find(struct sup_door *d, uint64_t id)
+{
+        struct sup_question **at = &d->questions;
+        while (*at && (*at)->id != id)
+                at = &(*at)->next;
+        return at;
+}
+
+/* is_watched(s): is somebody at a terminal who sees the question? */
+static bool is_watched(const struct sup *s)
+{
+        for (const struct client *c = s->clients; c; c = c->next)
+                if (c->exec && c->exec->is_tty)
+                        return true;
+        return false;
+}
+
+static void tell(struct sup *s, const struct sup_question *q)
+{
+        _cleanup_free_ char *what = str_quote(q->what);
+        _cleanup_free_ char *words = str_fmt(
+                "the box asks: %s; in another terminal: ostiary approve %s/%llu (or refuse)", what,
+                s->id, (unsigned long long)q->id);
+        _cleanup_buf_ struct buf b = {0};
+        buf_put_lstr(&b, words);
+        for (struct client *c = s->clients; c; c = c->next)
+                if (c->exec)
+                        client_send(c, MSG_NOTICE, b.data, b.len);
+}
+
+void sup_ask_question(struct sup_door *d, struct cur *body)
+{
+        struct sup_question *q = calloc(1, sizeof *q);
+        uint32_t seconds;
+        if (!q)
+                str_no_memory();
+        if (cur_u64(body, &q->id) < 0 || cur_u32(body, &seconds) < 0 ||
+            cur_lstr(body, WORDS_MAX, &q->what) < 0 || cur_lstr(body, WORDS_MAX, &q->rule) < 0 ||
+            cur_lstr(body, WORDS_MAX, &q->line) < 0) {
+                question_free(q);
+                sup_door_shut(d, "the process that guards the box's door talks nonsense");
+                return;
+        }
+        /* No rule asks, the level does: only worth waiting for when somebody is there. */
+        bool is_hopeless = *q->rule == 0 && !is_watched(d->sup);
+        if (is_hopeless || d->questions_n >= QUESTIONS_MAX) {
+                answer(d, q->id, false);
+                question_free(q);
+                return;
+        }
+        q->until_ms = loop_now(d->sup->loop) + (uint64_t)seconds * 1000;
+        struct sup_question **at = &d->questions;
+        while (*at)
+                at = &(*at)->next;
+        *at = q;
+        d->questions_n++;
+        tell(d->sup, q);
+}
+
+void sup_ask_settled(struct sup_door *d, uint64_t id)
+{
+        struct sup_question **at = find(d, id), *q = *at;
+        if (!q)
+                return;
+        *at = q->next;
+        d->questions_n--;
+        question_free(q);
+}
+
+void sup_ask_forget_all(struct sup_door *d)
+{
+        while (d->questions)
+                sup_ask_settled(d, d->questions->id);
+}
+
+void sup_on_approvals(struct client *c, struct frame *f)
+{
+        struct sup_door *d = c->sup->door;
+        _cleanup_buf_ struct buf b = {0};
+        (void)f;
+        uint32_t n = 0;
+        uint64_t now = loop_now(c->sup->loop);
+        for (struct sup_question *q = d ? d->questions : NULL; q; q = q->next)
+                n++;
+        buf_put_u32(&b, n);
+        for (struct sup_question *q = d ? d->questions : NULL; q; q = q->next) {
+                buf_put_u64(&b, q->id);
+                buf_put_u32(&b, q->until_ms > now ? (uint32_t)((q->until_ms - now) / 1000) : 0);
+                buf_put_lstr(&b, q->what);
+                buf_put_lstr(&b, q->rule);
+                buf_put_lstr(&b, q->line);
+        }
+        frame_send(c->fd, MSG_APPROVALS_ARE, &b, NULL, 0);
+}
+
+void sup_on_approve(struct client *c, struct frame *f)
+{
+        struct sup_door *d = c->sup->door;
+        struct err err = {0};
+        uint64_t id;
+        uint32_t is_yes, is_kept;
+        if (cur_u64(&f->body, &id) < 0 || cur_u32(&f->body, &is_yes) < 0 ||
+            cur_u32(&f->body, &is_kept) < 0)
+                return;
+        struct sup_question *q = d ? *find(d, id) : NULL;
+        if (!q) {
+                err_set(&err, E_ABSENT,
+                        "nobody waits for that answer any more (ostiary approvals lists who does)");
+                client_send_failed(c, &err);
+                return;
+        }
+        _cleanup_free_ char *line = is_kept ? str_dup(q->line) : NULL;
+        answer(d, id, is_yes == 1);
+        sup_ask_settled(d, id);
+        if (line && is_yes == 1 && *line) {
+                sup_rules_add(c, true, line);
+                return;
+        }
+        _cleanup_buf_ struct buf b = {0};
+        buf_put_u64(&b, d->generation);
+        client_send(c, MSG_DONE, b.data, b.len);
+}

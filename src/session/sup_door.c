@@ -1,0 +1,284 @@
+/* sup_door.c - the door of one box: nothing at all until the first connection, then three processes
+ * and the log's writer, wired together and given what each may have. See sup_door.h. */
+#include "session/sup_door.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "session/ca.h"
+#include "session/door_program.h"
+#include "session/door_rules.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+enum { START_MS = 20000, END_MS = 1000 };
+
+static void unwatch(struct sup_door *d)
+{
+        for (size_t i = 0; i < d->watch_n; i++)
+                loop_del(&d->watch[i]);
+        free(d->watch);
+        d->watch = NULL;
+        d->watch_n = 0;
+}
+
+/* drop_sockets(s): ours are only copies; as long as they exist nobody is refused, only kept
+ * waiting. */
+static void drop_sockets(struct sup *s)
+{
+        for (size_t i = 0; i < s->door_sockets_n; i++)
+                close_fd(&s->door_sockets[i].fd);
+        free(s->door_sockets);
+        s->door_sockets = NULL;
+        s->door_sockets_n = 0;
+}
+
+static void tell(struct sup *s, const char *words)
+{
+        _cleanup_buf_ struct buf b = {0};
+        buf_put_lstr(&b, words);
+        for (struct client *c = s->clients; c; c = c->next)
+                if (c->exec)
+                        client_send(c, MSG_NOTICE, b.data, b.len);
+}
+
+static void end_roles(struct sup_door *d, int grace_ms)
+{
+        loop_timer_stop(&d->patience);
+        /* egress first: it has something to write down, and needs the others for nothing then. */
+        for (int i = 0; i < SUP_ROLES; i++)
+                sup_role_end(&d->roles[i], i == SUP_EGRESS ? grace_ms : 0);
+}
+
+/* shut(d, words): everything that the door consists of goes, and nobody waits for it any more. */
+static void shut(struct sup_door *d, const char *words)
+{
+        d->state = SUP_DOOR_SHUT;
+        unwatch(d);
+        end_roles(d, 0);
+        drop_sockets(d->sup);
+        sup_ask_forget_all(d);
+        sup_rules_fail_all(d, words);
+}
+
+void sup_door_shut(struct sup_door *d, const char *words)
+{
+        struct sup *s = d->sup;
+        if (d->state == SUP_DOOR_SHUT || d->state == SUP_DOOR_NONE)
+                return;
+        shut(d, words);
+        if (s->is_ending)
+                return;
+        if (s->opts->door_fault && strcmp(s->opts->door_fault, "pause") == 0) {
+                _cleanup_free_ char *line = str_fmt(
+                        "%s; the box has no network any more and is paused: ostiary stop %s "
+                        "ends it, ostiary exec %s -- kill -CONT -1 lets it go on without",
+                        words, s->id, s->id);
+                sup_signal_all(s, SIGSTOP);
+                tell(s, line);
+                return;
+        }
+        _cleanup_free_ char *line =
+                str_fmt("%s; the box had no network any more and was stopped", words);
+        sup_end(s, MSG_END_FAULT, 0, line);
+}
+
+static void on_patience_over(void *ctx)
+{
+        sup_door_shut(ctx, "the processes of the box's door did not start in time");
+}
+
+static void on_audit(void *ctx, uint32_t events)
+{
+        struct sup_door *d = ctx;
+        char words[512] = "";
+        (void)events;
+        switch (audit_hear(&d->audit, words)) {
+        case AUDIT_NOTHING:
+                return;
+        case AUDIT_SAYS:
+                tell(d->sup, words);
+                return;
+        case AUDIT_GONE:
+                loop_del(&d->audit_src);
+                sup_door_shut(d, "the process that writes the box's log is gone");
+                return;
+        }
+}
+
+/* pass_sockets(d, err): in frames of as many as one can carry. */
+static int pass_sockets(struct sup_door *d, struct err *err)
+{
+        struct sup *s = d->sup;
+        for (size_t at = 0; at < s->door_sockets_n;) {
+                _cleanup_buf_ struct buf b = {0};
+                int fds[FDIO_MAX_FDS - 1];
+                size_t n = s->door_sockets_n - at;
+                if (n > FDIO_MAX_FDS - 1)
+                        n = FDIO_MAX_FDS - 1;
+                buf_put_u32(&b, (uint32_t)n);
+                for (size_t i = 0; i < n; i++) {
+                        buf_put_u32(&b, s->door_sockets[at + i].port);
+                        fds[i] = s->door_sockets[at + i].fd;
+                }
+                if (sup_role_send(&d->roles[SUP_EGRESS], DOOR_LISTEN, &b, fds, n) < 0)
+                        return err_sys(err, "pass the door's sockets on");
+                at += n;
+        }
+        return 0;
+}
+
+static int begin_keeper(struct sup_door *d, int egress_fd, struct err *err)
+{
+        _cleanup_buf_ struct buf b = {0};
+        if (ca_begin(d->sup->ca, &b, err) < 0)
+                return -1;
+        int r = sup_role_send(&d->roles[SUP_KEEPER], DOOR_BEGIN, &b, &egress_fd, 1);
+        if (r < 0)
+                err_sys(err, "give the keeper its key");
+        explicit_bzero(b.data, b.len); /* it holds the key */
+        return r;
+}
+
+static int begin_egress(struct sup_door *d, const int fds[3], struct err *err)
+{
+        struct sup_role_process *egress = &d->roles[SUP_EGRESS];
+        _cleanup_buf_ struct buf b = {0};
+        buf_put_lstr(&b, d->sup->id);
+        if (sup_role_send(egress, DOOR_BEGIN, &b, fds, 3) < 0)
+                return err_sys(err, "begin the door");
+        struct err none = {0};
+        _cleanup_close_ int roots = ca_roots(d->sup->store, &none);
+        if (roots < 0 && none.code != E_ABSENT) {
+                *err = none;
+                return -1;
+        }
+        if (roots >= 0 && sup_role_send(egress, DOOR_TRUST, NULL, &roots, 1) < 0)
+                return err_sys(err, "pass the system's roots on");
+        return 0;
+}
+
+static int begin_dial(struct sup_door *d, int egress_fd, struct err *err)
+{
+        _cleanup_buf_ struct buf b = {0};
+        buf_put_lstr(&b, "");
+        if (sup_role_send(&d->roles[SUP_DIAL], DOOR_BEGIN, &b, &egress_fd, 1) < 0)
+                return err_sys(err, "begin the door's dial");
+        return 0;
+}
+
+/* start(d, err): processes, wires between them, then what each has to know. */
+static int start(struct sup_door *d, int program, struct err *err)
+{
+        static const char *const names[] = {
+                [SUP_EGRESS] = "egress", [SUP_DIAL] = "dial", [SUP_KEEPER] = "keeper"};
+        struct sup *s = d->sup;
+        int dial[2] = {-1, -1}, keeper[2] = {-1, -1};
+        for (int i = 0; i < SUP_ROLES; i++)
+                if (sup_role_start(&d->roles[i], program, names[i], err) < 0)
+                        return -1;
+        if (audit_start(&d->audit, s->id, s->dir_fd, err) < 0)
+                return -1;
+        d->audit_src = loop_add(s->loop, d->audit.control_fd, EPOLLIN, on_audit, d);
+        _cleanup_close_ int writer = audit_writer(&d->audit, err);
+        if (writer < 0)
+                return -1;
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, dial) < 0 ||
+            socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, keeper) < 0)
+                err_sys(err, "make a socket");
+        int r = keeper[0] < 0 ? -1 : 0;
+        if (r == 0)
+                r = begin_keeper(d, keeper[1], err);
+        if (r == 0)
+                r = begin_dial(d, dial[1], err);
+        if (r == 0)
+                r = begin_egress(d, (const int[]){dial[0], keeper[0], writer}, err);
+        for (int i = 0; i < 2; i++) {
+                close_fd(&dial[i]);
+                close_fd(&keeper[i]);
+        }
+        if (r < 0)
+                return -1;
+        d->generation++;
+        d->acks_wanted = 2;
+        if (sup_rules_send(d, SUP_DIAL, d->policy, d->generation, err) < 0 ||
+            sup_rules_send(d, SUP_EGRESS, d->policy, d->generation, err) < 0)
+                return -1;
+        return pass_sockets(d, err);
+}
+
+/* on_first(d): somebody in the box wants to talk. What it sent waits in the sockets. */
+static void on_first(void *ctx, uint32_t events)
+{
+        struct sup_door *d = ctx;
+        struct err err = {0};
+        (void)events;
+        if (d->state != SUP_DOOR_IDLE)
+                return;
+        unwatch(d);
+        _cleanup_close_ int program = door_program_open(&err);
+        if (program < 0) { /* not installed: nothing was taken from anybody */
+                err_add(&err, "the box has no network");
+                shut(d, err.text);
+                tell(d->sup, err.text);
+                return;
+        }
+        d->state = SUP_DOOR_STARTING;
+        d->patience = (struct loop_timer){.fn = on_patience_over, .ctx = d};
+        loop_timer_set(d->sup->loop, &d->patience, START_MS);
+        if (start(d, program, &err) < 0) {
+                err_add(&err, "the box's door cannot be opened");
+                sup_door_shut(d, err.text);
+                return;
+        }
+        drop_sockets(d->sup);
+}
+
+int sup_door_begin(struct sup *s, struct err *err)
+{
+        struct sup_door *d = calloc(1, sizeof *d);
+        if (!d)
+                str_no_memory();
+        s->door = d;
+        d->sup = s;
+        d->policy = &s->plan->door;
+        d->audit = (struct audit){.pidfd = -1, .control_fd = -1};
+        for (int i = 0; i < SUP_ROLES; i++)
+                d->roles[i] =
+                        (struct sup_role_process){.door = d, .role = (enum sup_role)i, .fd = -1};
+        door_rules_load(s->dir_fd, &d->policy->run_time);
+        if (s->door_sockets_n == 0)
+                return 0;
+        d->state = SUP_DOOR_IDLE;
+        d->watch = calloc(s->door_sockets_n, sizeof *d->watch);
+        if (!d->watch)
+                str_no_memory();
+        for (size_t i = 0; i < s->door_sockets_n; i++) {
+                if (s->door_sockets[i].port == DOOR_PORT_SPARE)
+                        continue; /* not bound: it would be reported as hung up */
+                struct loop_src *w = loop_add(s->loop, s->door_sockets[i].fd, EPOLLIN, on_first, d);
+                if (!w)
+                        return err_sys(err, "watch the box's door");
+                d->watch[d->watch_n++] = w;
+        }
+        return 0;
+}
+
+void sup_door_end(struct sup *s, struct buf *refused)
+{
+        struct sup_door *d = s->door;
+        if (!d)
+                return;
+        unwatch(d);
+        end_roles(d, END_MS);
+        drop_sockets(s);
+        loop_del(&d->audit_src);
+        if (d->audit.pid)
+                audit_end(&d->audit, refused);
+        d->state = SUP_DOOR_SHUT;
+}
