@@ -1,5 +1,6 @@
-/* etc.c - the box's /etc: three layers, read-only. On top a few files made up for this box; below
- * them the mask, a whiteout for every name that is not on the list (policy/etc_list.c, made by
+/* etc.c - the box's /etc: four layers, read-only. On top a few files made up for this box; below
+ * them the stores of trusted roots with the box's own authority in them (session/ca.h); then the
+ * mask, a whiteout for every name that is not on the list (policy/etc_list.c, made by
  * session/etcmask.c); at the bottom the host's, its sockets dead (B1).
  *
  * One mount takes a tenth of the time that copying and binding the listed entries does. A name that
@@ -58,14 +59,16 @@ static int synthesise(struct build *b, int etc, struct err *err)
                          err);
 }
 
-/* layers(b, host, made, err): the overlay: what is made up, the mask, the host's. */
+/* layers(b, host, made, err): the overlay: what is made up, whom to trust, the mask, the host's. */
 static int layers(struct build *b, int host, int made, struct err *err)
 {
-        if (box_weak(WEAK_ETC_FILTER))
-                return mnt_overlay_ro(made, host, err);
-        char lower[96];
-        snprintf(lower, sizeof lower, "/proc/self/fd/%d:/proc/self/fd/%d:/proc/self/fd/%d", made,
-                 b->mask_fd, host);
+        const int fds[] = {made, b->trust_fd, box_weak(WEAK_ETC_FILTER) ? -1 : b->mask_fd, host};
+        char lower[128] = "";
+        size_t at = 0;
+        for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
+                if (fds[i] >= 0)
+                        at += (size_t)snprintf(lower + at, sizeof lower - at, "%s/proc/self/fd/%d",
+                                               at ? ":" : "", fds[i]);
         return mnt_make("overlay", MNT_SAFE | MOUNT_ATTR_RDONLY, err, "lowerdir", lower,
                         "userxattr", NULL, NULL);
 }
@@ -85,7 +88,8 @@ int step_etc(struct build *b, struct err *err)
         if (err->sys != EINVAL || !submounts_below("/etc"))
                 return -1;
         *err = (struct err){0};
-        if (synthesise(b, etc, err) < 0)
+        if (synthesise(b, etc, err) < 0 ||
+            (b->trust_fd >= 0 && etc_copy(b->trust_fd, etc, err) < 0))
                 return -1;
         return etc_entries(b, etc, host, err);
 }

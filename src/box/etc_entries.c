@@ -51,14 +51,28 @@ static int place_link(const struct etc *e, const char *path, int at, const char 
         return 0;
 }
 
+/* merge_dir(e, path, at, name, err): one that holds something of ours already: both, ours first. */
+static int merge_dir(const struct etc *e, const char *path, int at, const char *name,
+                     struct err *err)
+{
+        _cleanup_close_ int ours = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        _cleanup_close_ int host =
+                openat(e->staged, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (ours < 0 || host < 0)
+                return err_sys(err, "open /etc/%s", path);
+        _cleanup_close_ int mnt = mnt_overlay_ro(ours, host, err);
+        return mnt < 0 ? -1 : mnt_attach(mnt, ours, err);
+}
+
 static int place_dir(const struct etc *e, const char *path, int at, const char *name,
                      struct err *err)
 {
+        if (mkdirat(at, name, 0755) < 0)
+                return errno == EEXIST ? merge_dir(e, path, at, name, err)
+                                       : err_sys(err, "make /etc/%s", path);
         _cleanup_close_ int mnt = mnt_clone(e->staged, path, false, 0, err);
         if (mnt < 0)
                 return -1;
-        if (mkdirat(at, name, 0755) < 0 && errno != EEXIST)
-                return err_sys(err, "make /etc/%s", path);
         _cleanup_close_ int to = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         return to < 0 ? err_sys(err, "open /etc/%s", path) : mnt_attach(mnt, to, err);
 }
@@ -126,4 +140,36 @@ int etc_entries(struct build *b, int etc, int host, struct err *err)
                 return -1;
         struct etc e = {.host = host, .staged = mnt, .fd = etc};
         return place_all(&e, err);
+}
+
+int etc_copy(int from, int to, struct err *err)
+{
+        int fd = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_closedir_ DIR *d = fd < 0 ? NULL : fdopendir(fd);
+        struct dirent *x;
+        if (!d)
+                return err_sys(err, "read what lies over /etc");
+        while ((x = readdir(d))) {
+                struct etc e = {.host = dirfd(d)};
+                if (strcmp(x->d_name, ".") == 0 || strcmp(x->d_name, "..") == 0)
+                        continue;
+                if (x->d_type == DT_LNK) {
+                        if (place_link(&e, x->d_name, to, x->d_name, err) < 0)
+                                return -1;
+                        continue;
+                }
+                _cleanup_close_ int in =
+                        openat(dirfd(d), x->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+                if (in < 0)
+                        return err_sys(err, "read %s", x->d_name);
+                if (x->d_type != DT_DIR) {
+                        if (copy_file(in, to, x->d_name, 0444, err) < 0)
+                                return -1;
+                        continue;
+                }
+                _cleanup_close_ int sub = beneath_mkdirs(to, x->d_name, 0755, err);
+                if (sub < 0 || etc_copy(in, sub, err) < 0)
+                        return -1;
+        }
+        return 0;
 }

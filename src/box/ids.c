@@ -41,6 +41,11 @@ int step_ids(struct build *b, struct err *err)
         b->mask_fd = open(p->etc_mask, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (b->mask_fd < 0)
                 return err_sys(err, "open %s", p->etc_mask);
+        if (p->etc_trust) {
+                b->trust_fd = open(p->etc_trust, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+                if (b->trust_fd < 0)
+                        return err_sys(err, "open %s", p->etc_trust);
+        }
         /* The supervisor is not dumpable, so /proc/self belongs to root until we say otherwise; it
          * is taken back in step_caps, before any code of the box runs. */
         prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);

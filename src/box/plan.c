@@ -50,6 +50,7 @@ void box_plan_free(struct box_plan *p)
         free(p->hostname);
         free(p->root_dir);
         free(p->etc_mask);
+        free(p->etc_trust);
         free(p->user);
         free(p->home);
         free(p->shell);

@@ -30,8 +30,9 @@ struct box_mount {
 struct box_plan {
         char *id;
         char *hostname;
-        char *root_dir; /* empty host directory of ours to mount the new root on */
-        char *etc_mask; /* host directory of ours: whiteouts for what /etc must not show */
+        char *root_dir;  /* empty host directory of ours to mount the new root on */
+        char *etc_mask;  /* host directory of ours: whiteouts for what /etc must not show */
+        char *etc_trust; /* host directory of ours that lies over /etc: whom to trust; or NULL */
 
         bool is_by_root;  /* started by root: kernel ids are high, mounts are idmapped */
         uid_t uid, gid;   /* inside */

@@ -144,6 +144,7 @@ int step_pivot(struct build *b, struct err *err)
                 return err_sys(err, "chdir /");
         close_fd(&b->empty_fd);
         close_fd(&b->mask_fd);
+        close_fd(&b->trust_fd);
         close_fd(&b->stage_fd);
         close_fd(&b->root_fd);
         _cleanup_close_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);

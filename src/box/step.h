@@ -22,6 +22,7 @@ struct build {
                             of the first command; -1 where there is none */
         int root_on_fd;  /* the host directory that the new root is mounted on */
         int mask_fd;     /* what hides the rest of /etc (plan.etc_mask) */
+        int trust_fd;    /* what lies over it (plan.etc_trust), or -1 */
         int net_fd;      /* where the network comes from (net.h) */
         int stage_fd;    /* a tmpfs beside the new root, gone when the box is built */
         int root_fd;     /* the new root */

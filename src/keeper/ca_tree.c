@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "keeper/ca_cert.h"
 #include "keeper/ca_roots.h"
+#include "policy/trust_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,20 +20,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-
-/* The first is made in any case; the environment of a box names it. */
-static const char *const bundles[] = {
-        "/etc/ssl/certs/ca-certificates.crt", /* Debian, Arch, Alpine, Gentoo, Nix */
-        "/etc/pki/tls/certs/ca-bundle.crt",   /* Fedora, RHEL */
-        "/etc/pki/tls/cert.pem",
-        "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
-        "/etc/ssl/ca-bundle.pem", /* openSUSE */
-        "/etc/ssl/cert.pem",      /* Alpine, the BSDs' way */
-        NULL,
-};
-const char *const ca_tree_java[] = {"/etc/ssl/certs/java/cacerts", "/etc/pki/java/cacerts", NULL};
-
-static const char our_name[] = "ostiary-box-ca.pem";
 
 /* place_of(path): where ${path} (below /etc) has to lie in the layer, relative to it: at the end of
  * the host's links as long as they stay in /etc, else under its own name in place of the link. The
@@ -64,7 +51,7 @@ static int open_place(int etc, const char *path, char **name, struct err *err)
         return dir;
 }
 
-/* put(dir, name, parts): a file of up to three pieces; 1 when it is there already. */
+/* put(dir, name, head, tail, tail_len, err): a file of two pieces; 1 when it is there already. */
 static int put(int dir, const char *name, const struct buf *head, const void *tail, size_t tail_len,
                struct err *err)
 {
@@ -81,12 +68,12 @@ static int put_bundles(int etc, const struct ca_cert *c, const struct ca_roots *
 {
         _cleanup_close_ int first = -1;
         _cleanup_free_ char *first_name = NULL;
-        for (size_t i = 0; bundles[i]; i++) {
+        for (size_t i = 0; trust_list_bundles[i]; i++) {
                 _cleanup_free_ char *name = NULL;
                 _cleanup_close_ int dir = -1;
-                if (i > 0 && access(bundles[i], F_OK) < 0)
+                if (i > 0 && access(trust_list_bundles[i], F_OK) < 0)
                         continue;
-                if ((dir = open_place(etc, bundles[i], &name, err)) < 0)
+                if ((dir = open_place(etc, trust_list_bundles[i], &name, err)) < 0)
                         return -1;
                 if (i == 0) {
                         if (put(dir, name, &r->pem, c->pem, strlen(c->pem), err) < 0)
@@ -105,11 +92,10 @@ static int put_bundles(int etc, const struct ca_cert *c, const struct ca_roots *
 static int put_alone(int etc, const struct ca_cert *c, struct err *err)
 {
         _cleanup_free_ char *name = NULL;
-        _cleanup_free_ char *path = str_fmt("/etc/ssl/certs/%s", our_name);
-        _cleanup_close_ int dir = open_place(etc, path, &name, err);
+        _cleanup_close_ int dir = open_place(etc, TRUST_LIST_OURS, &name, err);
         if (dir < 0 || put(dir, name, NULL, c->pem, strlen(c->pem), err) < 0)
                 return -1;
-        return symlinkat(our_name, dir, c->hash) < 0 ? err_sys(err, "link %s", c->hash) : 0;
+        return symlinkat(name, dir, c->hash) < 0 ? err_sys(err, "link %s", c->hash) : 0;
 }
 
 static int put_java(int etc, const struct ca_cert *c, const struct ca_roots *r, struct err *err)
@@ -119,11 +105,11 @@ static int put_java(int etc, const struct ca_cert *c, const struct ca_roots *r, 
                 return 0;
         if (ca_roots_java(r, c, &tail, err) < 0)
                 return -1;
-        for (size_t i = 0; ca_tree_java[i]; i++) {
+        for (size_t i = 0; trust_list_java[i]; i++) {
                 _cleanup_free_ char *name = NULL;
-                if (access(ca_tree_java[i], F_OK) < 0)
+                if (access(trust_list_java[i], F_OK) < 0)
                         continue;
-                _cleanup_close_ int dir = open_place(etc, ca_tree_java[i], &name, err);
+                _cleanup_close_ int dir = open_place(etc, trust_list_java[i], &name, err);
                 if (dir < 0 || put(dir, name, &r->jks, tail.data, tail.len, err) < 0)
                         return -1;
         }

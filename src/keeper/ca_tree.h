@@ -7,9 +7,6 @@ struct ca_cert;
 struct ca_roots;
 struct err;
 
-/* Where Java looks, in the host's /etc; NULL ends the list. */
-extern const char *const ca_tree_java[];
-
 /* ca_tree_etc(dir_fd, cert, roots, err): make etc/ in ${dir_fd}: wherever programs of this host
  * look for trusted roots, the same with ours added; /etc/ssl/certs/ca-certificates.crt in any case.
  */

@@ -12,6 +12,7 @@
 #include "keeper/ca_cert.h"
 #include "keeper/ca_roots.h"
 #include "keeper/ca_tree.h"
+#include "policy/trust_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -108,8 +109,8 @@ static int be_gentle(int dir)
 
 static bool has_java(void)
 {
-        for (size_t i = 0; ca_tree_java[i]; i++)
-                if (access(ca_tree_java[i], F_OK) == 0)
+        for (size_t i = 0; trust_list_java[i]; i++)
+                if (access(trust_list_java[i], F_OK) == 0)
                         return true;
         return false;
 }

@@ -24,7 +24,16 @@ struct session_plan;
 struct store;
 struct strs;
 
+/* The state of the host that an authority must have been made from. */
+struct ca_host {
+        char key[20];         /* KEY */
+        char roots[20];       /* KEY of the index: of the bundle alone */
+        const char *bundle;   /* NULL when the host trusts nobody */
+        const char *certutil; /* NULL when there is none, or no browser to use it for */
+};
+
 struct ca {
+        struct ca_host host;
         int dir_fd;   /* used.RANDOM/, locked as long as it is open */
         int key_fd;   /* sealed memfd with the private key: for the keeper and nobody else */
         char *etc;    /* host path of etc/ */
@@ -51,9 +60,10 @@ int ca_seed_home(const struct ca *, int home_fd, unsigned uid, unsigned gid, str
  * sending. */
 int ca_begin(const struct ca *, struct buf *body, struct err *);
 
-/* ca_refill(store, loop): fill the pool and sweep it, in the background and at low priority; called
- * by the supervisor when its box runs. Never fails in a way that matters now. */
-void ca_refill(const struct store *, struct loop *);
+/* ca_refill(store, ca, loop): fill the pool and sweep it, in the background and at low priority, if
+ * ${ca} found it low; called by the supervisor when its box runs. Never fails in a way that matters
+ * now. */
+void ca_refill(const struct store *, const struct ca *, struct loop *);
 
 /* ca_gc(store, &removed, err): remove what boxes that are gone have left, and what fits no more. */
 int ca_gc(const struct store *, unsigned long *removed, struct err *);
@@ -68,5 +78,7 @@ int ca_file(const char *name, const char *home, struct err *);
 
 /* ca_env(env): the variables that send programs with roots of their own to the box's files. */
 void ca_env(struct strs *env);
+/* ca_env_drop(env): take them away again, for a box without an authority. */
+void ca_env_drop(struct strs *env);
 
 #endif

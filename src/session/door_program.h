@@ -11,9 +11,12 @@ struct err;
  * says where it was looked for. */
 int door_program_open(struct err *);
 
-/* door_program_run(door_fd, argv, err): start it with ${argv} (argv[0] is free to choose), an
- * environment of nothing but a PATH, /dev/null as its three first descriptors and no other. For
- * errands; roles are started by sup_door. Returns its pid or -1. */
+/* door_program_run(door_fd, argv, err): start it with ${argv} for an errand, with an environment of
+ * nothing but a PATH, and /dev/null as its only descriptors. Returns its pid or -1. Roles are
+ * started in sup_door_roles.c. */
 pid_t door_program_run(int door_fd, char *const argv[], struct err *);
+
+/* door_program_become(door_fd, argv): the same in a child that exists already. */
+_Noreturn void door_program_become(int door_fd, char *const argv[]);
 
 #endif

@@ -1,0 +1,26 @@
+/* trust_list.c - see trust_list.h. */
+#include "policy/trust_list.h"
+
+#include <stddef.h>
+
+const char *const trust_list_bundles[] = {
+        TRUST_LIST_BUNDLE,                  /* Debian, Arch, Alpine, Gentoo, Nix */
+        "/etc/pki/tls/certs/ca-bundle.crt", /* Fedora, RHEL */
+        "/etc/pki/tls/cert.pem",
+        "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+        "/etc/ssl/ca-bundle.pem", /* openSUSE */
+        "/etc/ssl/cert.pem",
+        NULL,
+};
+
+const char *const trust_list_java[] = {
+        "/etc/ssl/certs/java/cacerts",
+        "/etc/pki/java/cacerts",
+        NULL,
+};
+
+const char *const trust_list_browsers[] = {
+        "/usr/bin/chromium",      "/usr/bin/chromium-browser", "/usr/bin/google-chrome",
+        "/usr/bin/brave-browser", "/usr/bin/microsoft-edge",   "/opt/google/chrome",
+        "~/.cache/ms-playwright", "~/.cache/puppeteer",        NULL,
+};

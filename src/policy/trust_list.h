@@ -1,0 +1,21 @@
+/* trust_list.h - where a host keeps the roots that its programs trust. Data only: session looks
+ * there for what a box starts from, the keeper puts the box's own version in the same places. */
+#ifndef POLICY_TRUST_LIST_H
+#define POLICY_TRUST_LIST_H
+
+/* Bundles of PEM certificates; the first that exists is the host's. NULL ends each list. */
+extern const char *const trust_list_bundles[];
+
+/* The bundle that every box has, whatever its host is: the first of the list. */
+#define TRUST_LIST_BUNDLE "/etc/ssl/certs/ca-certificates.crt"
+
+/* The box's own authority by itself. */
+#define TRUST_LIST_OURS "/etc/ssl/certs/ostiary-box-ca.pem"
+
+/* Stores of the host's Java. */
+extern const char *const trust_list_java[];
+
+/* Browsers that read ~/.pki/nssdb; "~" is the home. */
+extern const char *const trust_list_browsers[];
+
+#endif
