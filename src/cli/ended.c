@@ -1,6 +1,8 @@
 /* ended.c - see ended.h. Sentences that may hold a box's words are quoted. */
 #include "cli/ended.h"
 
+#include "audit/refused.h"
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/cur.h"
 #include "base/err.h"
@@ -9,6 +11,7 @@
 #include "cli/out.h"
 #include "wire/msg.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 
@@ -49,6 +52,32 @@ void ended_say(const struct msg_ended *e)
                         if (signals[i].sig == (int)e->value)
                                 out_say("%s", signals[i].words);
         }
+}
+
+void ended_refused(const struct buf *body, const char *box, bool is_kept)
+{
+        enum { SHOWN_MAX = 10 };
+        struct cur c = cur_of(body->data, body->len);
+        _cleanup_refused_ struct refused r = {0};
+        if (body->len == 0 || refused_get(&c, &r) < 0 || r.hosts_n == 0)
+                return;
+        for (size_t i = 0; i < r.hosts_n && i < SHOWN_MAX; i++) {
+                const struct refused_host *h = &r.hosts[i];
+                _cleanup_free_ char *host = str_quote(h->host), *cure = str_quote(h->cure);
+                _cleanup_free_ char *times =
+                        h->n > 1 ? str_fmt(" (%" PRIu64 " times)", h->n) : str_dup("");
+                const char *rule = str_starts(cure, "allow ") ? cure + 6 : cure;
+                if (!*rule || strchr(rule, '\''))
+                        out_say("refused: %s%s", host, times);
+                else if (is_kept)
+                        out_say("refused: %s%s; to allow it: ostiary allow %s '%s'", host, times,
+                                box, rule);
+                else
+                        out_say("refused: %s%s; to allow it: --allow '%s'", host, times, rule);
+        }
+        if (r.more || r.hosts_n > SHOWN_MAX)
+                out_say("and more%s%s%s", is_kept ? ": ostiary log " : "", is_kept ? box : "",
+                        is_kept ? " --denied" : "");
 }
 
 void ended_failure(struct cur *body, struct err *err)

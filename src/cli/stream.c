@@ -30,9 +30,10 @@ struct loop {
         struct stream *s;
         int sock;
         struct sink out[2];
-        bool is_told[2];  /* the box knows that nobody reads this output */
-        bool is_in_open;  /* our stdin still has something to say */
-        struct buf queue; /* frames that did not fit: u32 type, u32 length, body */
+        bool is_told[2];    /* the box knows that nobody reads this output */
+        bool is_in_open;    /* our stdin still has something to say */
+        struct buf queue;   /* frames that did not fit: u32 type, u32 length, body */
+        struct buf refused; /* hosts, for the end */
         bool is_over;
         int code;
         int early_n; /* signals that came before the command ran */
@@ -209,6 +210,10 @@ static void on_frame(struct loop *l, struct frame *f)
                         ended_notice(l->s->is_tty && l->s->is_started, words);
                 free(words);
                 return;
+        case MSG_REFUSED:
+                l->refused.len = 0;
+                buf_put(&l->refused, f->body.p, f->body.left);
+                return;
         case MSG_FAILED: {
                 struct err err = {0};
                 ended_failure(&f->body, &err);
@@ -230,6 +235,8 @@ static void on_frame(struct loop *l, struct frame *f)
                 l->s->is_ended = true;
                 l->s->is_kept = e.is_kept;
                 ended_say(&e);
+                if (!l->s->is_quiet)
+                        ended_refused(&l->refused, l->s->id, e.is_kept);
                 over(l, msg_ended_exit_code(&e));
                 msg_ended_free(&e);
                 return;
@@ -347,6 +354,7 @@ int stream_run(struct stream *s, int sock)
         }
         term_restore();
         buf_free(&l.queue);
+        buf_free(&l.refused);
         if (s->is_detached && s->is_tty && s->is_started)
                 fdio_write_all(STDERR_FILENO, "\r\n", 2); /* off the line the box was on */
         if (s->is_detached && !s->is_quiet)
