@@ -1,5 +1,5 @@
-/* ws.h - WebSocket frames as they pass: checked, and put together into messages for whoever
- * inspects them. Pure. The extension permessage-deflate is never agreed to, so payloads are plain.
+/* ws.h - WebSocket frames as they pass: checked, counted and written anew. Pure but for the random
+ * bytes of masks. The extension permessage-deflate is never agreed to, so payloads are plain.
  */
 #ifndef EGRESS_WS_H
 #define EGRESS_WS_H
@@ -17,16 +17,21 @@ struct ws {
         /* the rest is ws.c's own */
         uint8_t head[14];
         size_t head_n, head_need;
-        uint64_t left, message_len;
-        uint8_t mask[4], opcode, message_opcode;
-        bool is_final, in_message, is_closed, has_sent_close;
-        uint64_t messages_n;
+        uint64_t left, done, message_len;
+        uint8_t mask[4]; /* what turns a payload as it came into one as it goes */
+        uint8_t opcode;
+        bool is_final, in_message, is_closed;
+        uint8_t control[125]; /* goes out when it is whole */
+        size_t control_n;
+        uint64_t messages_n; /* that came to their end */
 };
+
+struct buf;
 
 /* ws_feed(w, p, n, out, err): check ${n} bytes as they came; ${out} gets the frames anew: the same
  * payload, for the other side's direction (a client's frames are masked again with a fresh mask).
- * -1 and a sentence for a protocol error: both sides are then closed. */
-struct buf;
+ * Payload goes on as it comes, also of a frame that is not whole. -1 and a sentence for a protocol
+ * error: both sides are then closed. */
 int ws_feed(struct ws *, const void *, size_t, struct buf *out, struct err *);
 
 /* ws_put_close(b, code, words, is_masked): a close frame of our own. */
