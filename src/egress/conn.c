@@ -203,7 +203,7 @@ static void shake(struct conn *c)
                 flush(c);
                 if (!c->is_orphan)
                         c->ops->ready(c->ctx);
-                if (!c->is_dead && SSL_pending(c->ssl) > 0)
+                if (!c->is_dead && SSL_has_pending(c->ssl))
                         kick(c);
                 return;
         }
@@ -382,7 +382,7 @@ void conn_want_read(struct conn *c, bool yes)
         if (c->wants_read == yes)
                 return;
         c->wants_read = yes;
-        if (yes && (c->is_ended || (c->ssl && SSL_pending(c->ssl) > 0)))
+        if (yes && (c->is_ended || (c->ssl && SSL_has_pending(c->ssl))))
                 kick(c);
         update(c);
 }
