@@ -50,8 +50,9 @@ int net_explain(struct err *);
  * while it has no link but its loopback. 0, or -1 with errno. */
 int net_door_settle(bool has_ipv6);
 
-/* net_no_ipv6(): links that this namespace gets from now on speak IPv4 alone. */
-int net_no_ipv6(void);
+/* net_box_settle(has_ipv6): the same for the box's: links that it gets from now on speak IPv4
+ * alone, and a server in it may have any port. */
+int net_box_settle(bool has_ipv6);
 
 /* net_door_sockets(fds): make them in the namespace that the caller is in. 0, or -1 with errno. */
 int net_door_sockets(int fds[NET_SOCKETS_N]);

@@ -13,9 +13,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-int net_no_ipv6(void)
+/* no_ipv6(): nobody would answer, and an address that a link gives itself is one more way in. */
+static int no_ipv6(void)
 {
         return fdio_put(AT_FDCWD, "/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
+}
+
+int net_box_settle(bool has_ipv6)
+{
+        if (fdio_put(AT_FDCWD, "/proc/sys/net/ipv4/ip_unprivileged_port_start", "0") < 0)
+                return -1;
+        return has_ipv6 ? no_ipv6() : 0;
 }
 
 int net_door_settle(bool has_ipv6)
@@ -37,7 +45,7 @@ int net_door_settle(bool has_ipv6)
                 r = fdio_put(dir, settings[i][0], settings[i][1]);
         if (dir >= 0)
                 close(dir);
-        return r == 0 && has_ipv6 ? net_no_ipv6() : r;
+        return r == 0 && has_ipv6 ? no_ipv6() : r;
 }
 
 static int bind_any(int fd, uint16_t port)

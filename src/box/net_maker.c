@@ -68,7 +68,7 @@ static enum net_stage make_door(const struct maker *m, int *box_ns, int *sockets
                 return NET_SOCKETS;
         if (unshare(CLONE_NEWNET) < 0 || (*box_ns = open_net_ns()) < 0)
                 return NET_SPACES;
-        if (m->has_ipv6 && net_no_ipv6() < 0)
+        if (net_box_settle(m->has_ipv6) < 0)
                 return NET_SETTINGS;
         if ((box_nl = netlink_open()) < 0 || net_link_loopback(box_nl) < 0 ||
             net_link_join(box_nl, door_nl, door_ns) < 0)
