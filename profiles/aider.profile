@@ -11,6 +11,18 @@ pass    AIDER_LIGHT_MODE AIDER_AUTO_COMMITS OPENAI_API_BASE OLLAMA_API_BASE
 seed    copy ~/.aider.model.settings.yml
 seed    copy ~/.aider.model.metadata.json
 
+# A key that can make keys outlives the box; these lines come before the allows.
+deny    * api.anthropic.com/v1/organizations/** reason="it makes and lists keys of an organisation"
+deny    * api.anthropic.com/api/oauth/claude_cli/create_api_key reason="it makes an API key"
+deny    * api.openai.com/v1/organization/** reason="it makes and lists keys of an organisation"
+deny    * api.openai.com/v1/realtime/client_secrets reason="it makes a token"
+deny    * api.openai.com/v1/realtime/sessions reason="it makes a token"
+deny    * api.openai.com/dashboard/** reason="it makes and lists keys"
+deny    * openrouter.ai/api/v1/keys reason="it makes and lists keys"
+deny    * openrouter.ai/api/v1/keys/** reason="it makes and lists keys"
+deny    * openrouter.ai/api/v1/auth/keys reason="it makes a key"
+deny    * openrouter.ai/api/v1/auth/keys/** reason="it makes a key"
+
 allow   *        api.anthropic.com
 allow   *        api.openai.com
 allow   *        api.deepseek.com

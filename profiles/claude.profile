@@ -29,8 +29,13 @@ seed    copy ~/.claude/keybindings.json
 # Conversations outlive the box; settings and instructions do not, so no box can plant them.
 persist ~/.claude/projects ~/.claude/history.jsonl ~/.claude/todos ~/.claude/plans ~/.claude/file-history
 
+# A key that can make keys outlives the box; these lines come before the allows.
+deny    * api.anthropic.com/v1/organizations/** reason="it makes and lists keys of an organisation"
+deny    * api.anthropic.com/api/oauth/claude_cli/create_api_key reason="it makes an API key"
+
 allow   *        api.anthropic.com
-allow   *        platform.claude.com
+allow   *        platform.claude.com/v1/oauth/**
+allow   GET,HEAD platform.claude.com
 allow   GET,HEAD claude.ai
 secret  ANTHROPIC_API_KEY       from env at api.anthropic.com as header x-api-key
 secret  CLAUDE_CODE_OAUTH_TOKEN from env at api.anthropic.com as bearer

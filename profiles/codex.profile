@@ -14,6 +14,12 @@ seed    copy ~/.codex/rules
 
 persist ~/.codex/sessions ~/.codex/archived_sessions ~/.codex/history.jsonl
 
+# A key that can make keys outlives the box; these lines come before the allows.
+deny    * api.openai.com/v1/organization/** reason="it makes and lists keys of an organisation"
+deny    * api.openai.com/v1/realtime/client_secrets reason="it makes a token"
+deny    * api.openai.com/v1/realtime/sessions reason="it makes a token"
+deny    * api.openai.com/dashboard/** reason="it makes and lists keys"
+
 allow   *        api.openai.com
 allow   *        chatgpt.com/backend-api/**
 allow   *        auth.openai.com

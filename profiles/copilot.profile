@@ -21,6 +21,7 @@ persist ~/.copilot/session-state ~/.copilot/history-session-state ~/.copilot/com
 allow   *        api.githubcopilot.com
 allow   *        *.githubcopilot.com
 allow   GET,HEAD api.github.com
+deny    POST     api.github.com/graphql json:/query=*mutation* reason="it changes something on GitHub"
 allow   POST     api.github.com/graphql
 secret  COPILOT_GITHUB_TOKEN from env at api.github.com,api.githubcopilot.com,*.githubcopilot.com as bearer
 secret  GH_TOKEN             from cmd 'gh auth token' at api.github.com,github.com as basic,bearer

@@ -16,6 +16,9 @@ seed    copy ~/.gemini/skills
 
 persist ~/.gemini/tmp ~/.gemini/history ~/.gemini/projects.json
 
+# A key that can make keys outlives the box; these lines come before the allows.
+deny    * generativelanguage.googleapis.com/*/auth_tokens reason="it makes a token"
+
 allow   *        generativelanguage.googleapis.com
 allow   *        cloudcode-pa.googleapis.com
 allow   *        aiplatform.googleapis.com

@@ -14,6 +14,19 @@ seed    copy ~/.config/goose/recipes
 
 persist ~/.local/share/goose/sessions ~/.local/state/goose/history.txt
 
+# A key that can make keys outlives the box; these lines come before the allows.
+deny    * api.anthropic.com/v1/organizations/** reason="it makes and lists keys of an organisation"
+deny    * api.anthropic.com/api/oauth/claude_cli/create_api_key reason="it makes an API key"
+deny    * api.openai.com/v1/organization/** reason="it makes and lists keys of an organisation"
+deny    * api.openai.com/v1/realtime/client_secrets reason="it makes a token"
+deny    * api.openai.com/v1/realtime/sessions reason="it makes a token"
+deny    * api.openai.com/dashboard/** reason="it makes and lists keys"
+deny    * generativelanguage.googleapis.com/*/auth_tokens reason="it makes a token"
+deny    * openrouter.ai/api/v1/keys reason="it makes and lists keys"
+deny    * openrouter.ai/api/v1/keys/** reason="it makes and lists keys"
+deny    * openrouter.ai/api/v1/auth/keys reason="it makes a key"
+deny    * openrouter.ai/api/v1/auth/keys/** reason="it makes a key"
+
 allow   *        api.anthropic.com
 allow   *        api.openai.com
 allow   *        generativelanguage.googleapis.com

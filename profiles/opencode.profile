@@ -16,8 +16,19 @@ persist ~/.local/share/opencode/storage ~/.local/share/opencode/snapshot
 persist ~/.local/share/opencode/opencode.db ~/.local/share/opencode/opencode.db-wal ~/.local/share/opencode/opencode.db-shm
 persist ~/.local/state/opencode/kv.json ~/.local/state/opencode/model.json
 
+# A key that can make keys outlives the box; these lines come before the allows.
+deny    * api.anthropic.com/v1/organizations/** reason="it makes and lists keys of an organisation"
+deny    * api.anthropic.com/api/oauth/claude_cli/create_api_key reason="it makes an API key"
+deny    * api.openai.com/v1/organization/** reason="it makes and lists keys of an organisation"
+deny    * api.openai.com/v1/realtime/client_secrets reason="it makes a token"
+deny    * api.openai.com/v1/realtime/sessions reason="it makes a token"
+deny    * api.openai.com/dashboard/** reason="it makes and lists keys"
+deny    * openrouter.ai/api/v1/keys reason="it makes and lists keys"
+deny    * openrouter.ai/api/v1/keys/** reason="it makes and lists keys"
+deny    * openrouter.ai/api/v1/auth/keys reason="it makes a key"
+deny    * openrouter.ai/api/v1/auth/keys/** reason="it makes a key"
+
 allow   *        opencode.ai/zen/**
-allow   GET,HEAD models.opencode.ai
 allow   GET,HEAD models.dev
 allow   GET,HEAD models.opencode.ai
 allow   *        api.anthropic.com
