@@ -9,6 +9,7 @@
 #include "cli/boxend.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
+#include "session/ca.h"
 #include "session/etcmask.h"
 #include "session/home.h"
 #include "session/store.h"
@@ -21,6 +22,7 @@ struct swept {
         size_t kept_n;     /* dead, but with changes or asked for */
         size_t homes_n;
         size_t masks_n;
+        unsigned long authorities_n;
         int groups_n, halves_n;
 };
 
@@ -76,6 +78,7 @@ static int print(const struct swept *w, bool is_json)
         json_i64(&j, "control_groups", w->groups_n);
         json_u64(&j, "home_layers", w->homes_n);
         json_u64(&j, "etc_masks", w->masks_n);
+        json_u64(&j, "authorities", w->authorities_n);
         json_u64(&j, "kept", w->kept_n);
         json_close(&j, '}');
         return out_json(&b);
@@ -103,6 +106,8 @@ static int run(int argc, char **argv)
         if (home_gc(s.data, &w.homes_n, &err) < 0)
                 code = out_error(&err);
         if (etcmask_gc(&s, &w.masks_n, &err) < 0)
+                code = out_error(&err);
+        if (ca_gc(&s, &w.authorities_n, &err) < 0)
                 code = out_error(&err);
         out_wait(NULL);
         int printed = print(&w, is_json);

@@ -40,6 +40,7 @@ static int take(const struct store *store, int pool, const char *name, struct ca
         ca->key_fd = ca_sealed(key, KEY_MAX, "ostiary-key", NULL);
         if (ca->key_fd < 0)
                 return -1;
+        ca->has_nss = ca->host.certutil != NULL;
         ca->etc = str_fmt("%s/ca/%s/etc", store->state, used);
         ca->dir_fd = take_fd(&dir);
         return 0;

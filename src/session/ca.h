@@ -37,6 +37,7 @@ struct ca {
         int dir_fd;   /* used.RANDOM/, locked as long as it is open */
         int key_fd;   /* sealed memfd with the private key: for the keeper and nobody else */
         char *etc;    /* host path of etc/ */
+        bool has_nss; /* ca_seed_home has something to do */
         bool is_low;  /* the pool wants filling */
         bool is_none; /* there is no ostiary-door here, so there is no authority and no door */
 };

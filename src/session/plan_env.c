@@ -6,6 +6,7 @@
 #include "box/weak.h"
 #include "policy/env_list.h"
 #include "policy/profile.h"
+#include "session/ca.h"
 #include "session/toolchain.h"
 
 #include <stdlib.h>
@@ -86,6 +87,7 @@ void plan_env(const struct session_opts *opts, const struct profile *profile,
 {
         struct strs *env = &plan->box.env;
         take_listed(plan);
+        ca_env(env);
         for (size_t i = 0; i < tools->env.n; i++)
                 set_pair(env, tools->env.v[i]);
         for (size_t i = 0; i < profile->pass.n; i++) {

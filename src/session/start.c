@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "box/box.h"
 #include "policy/profile.h"
+#include "session/ca.h"
 #include "session/etcmask.h"
 #include "session/home.h"
 #include "session/layers.h"
@@ -39,13 +40,28 @@ static int fork_supervisor(const struct supervisor_args *a, struct err *err)
         return 0;
 }
 
-/* hold(plan, store, a, err): what the box is built over must stay while it lives: the mask of /etc
- * and the accepted layer of its home. The supervisor inherits the descriptors. */
+/* hold_authority(plan, store, a, err): whom the box trusts lies over its /etc. Where the door's
+ * program is missing there is none, and no network; everything else works. */
+static int hold_authority(struct session_plan *plan, const struct store *store,
+                          struct supervisor_args *a, struct err *err)
+{
+        if (ca_take(store, &a->ca, err) < 0)
+                return -1;
+        if (a->ca.is_none) {
+                ca_env_drop(&plan->box.env);
+                return 0;
+        }
+        plan->box.etc_trust = str_dup(a->ca.etc);
+        return 0;
+}
+
+/* hold(plan, store, a, err): what the box is built over must stay while it lives: the mask of /etc,
+ * whom it trusts, and the accepted layer of its home. The supervisor inherits the descriptors. */
 static int hold(struct session_plan *plan, const struct store *store, struct supervisor_args *a,
                 struct err *err)
 {
         a->mask_fd = etcmask_take(store, &plan->box.etc_mask, err);
-        if (a->mask_fd < 0)
+        if (a->mask_fd < 0 || hold_authority(plan, store, a, err) < 0)
                 return -1;
         for (size_t i = 0; i < plan->box.mounts_n; i++) {
                 const struct box_mount *m = &plan->box.mounts[i];
@@ -56,19 +72,34 @@ static int hold(struct session_plan *plan, const struct store *store, struct sup
         return 0;
 }
 
+/* seed_browsers(plan, a, err): also in a home that was there: it believed the authority of then. */
+static int seed_browsers(const struct session_plan *plan, const struct supervisor_args *a,
+                         struct err *err)
+{
+        _cleanup_close_ int upper = openat(a->dir_fd, "layers/home/upper",
+                                           O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (upper < 0)
+                return errno == ENOENT ? 0 : err_sys(err, "open the box's home");
+        return ca_seed_home(&a->ca, upper, plan->box.kuid, plan->box.kgid, err);
+}
+
 /* launch(opts, store, plan, a, err): layers, seeds, fork. */
 static int launch(struct session_opts *opts, const struct store *store, struct session_plan *plan,
                   struct supervisor_args *a, struct err *err)
 {
         a->mask_fd = a->home_fd = -1;
+        a->ca = CA_NONE;
         int is_new = layers_make(plan, a->dir_fd, err);
         int r = is_new < 0 || hold(plan, store, a, err) < 0 ? -1 : 0;
         if (r == 0 && is_new && session_plan_seed(plan, opts, store, a->dir_fd, err) < 0)
                 r = err_add(err, "prepare the box's home");
+        if (r == 0 && a->ca.has_nss)
+                r = seed_browsers(plan, a, err);
         if (r == 0)
                 r = fork_supervisor(a, err);
         close_fd(&a->mask_fd);
         close_fd(&a->home_fd);
+        ca_close(&a->ca);
         return r;
 }
 

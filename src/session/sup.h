@@ -67,9 +67,10 @@ struct sup {
         struct door_socket
                 *door_sockets; /* all are here once is_built; none: the box has no door */
         size_t door_sockets_n;
-        struct ca *ca;         /* the box's certificate authority */
-        struct sup_door *door; /* NULL until the box is built */
-        struct inbound *inbound; /* NULL until a port is published */
+        struct ca *ca;            /* the box's certificate authority */
+        struct loop_timer refill; /* when the pool it came from is looked after */
+        struct sup_door *door;    /* NULL until the box is built */
+        struct inbound *inbound;  /* NULL until a port is published */
         struct loop_src *ctl_src, *pid_src, *listen_src, *sig_src, *time_src, *watch_src;
         int sig_fd, time_fd, watch_fd;
         struct exec *execs;

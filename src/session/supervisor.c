@@ -11,6 +11,7 @@
 #include "box/role_attack.h"
 #include "box/weak.h"
 #include "policy/profile.h"
+#include "session/ca.h"
 #include "session/home.h"
 #include "session/layers.h"
 #include "session/sup.h"
@@ -29,6 +30,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
+enum { REFILL_MS = 1000 };
+
 /* leave_caller(args): nothing of the process we were forked from may stay with us: not its session,
  * terminal, directory, descriptors, and not its environment, where keys live (cases 29, 30). */
 static void leave_caller(const struct supervisor_args *a)
@@ -43,8 +46,8 @@ static void leave_caller(const struct supervisor_args *a)
                         dup2(null, i);
         }
 
-        int keep[] = {a->dir_fd,    a->lock_fd, a->mask_fd, a->home_fd,
-                      a->client_fd, a->net_fd,  a->ready_fd};
+        int keep[] = {a->dir_fd, a->lock_fd,  a->mask_fd,   a->home_fd,  a->client_fd,
+                      a->net_fd, a->ready_fd, a->ca.dir_fd, a->ca.key_fd};
         if (!box_weak(WEAK_FDS) && fdio_close_except(keep, sizeof keep / sizeof *keep) < 0)
                 _exit(125);
         title_set("ostiary-box");
@@ -207,6 +210,21 @@ static void on_door_sockets(struct sup *s, struct frame *f)
                         (struct door_socket){.port = port, .fd = frame_take_fd(f, i)};
 }
 
+/* refill(s): have authorities made for the boxes to come, once: a moment after this one is up, or
+ * when it is over. */
+static void refill(struct sup *s)
+{
+        loop_timer_stop(&s->refill);
+        if (s->is_built)
+                ca_refill(s->store, s->ca, s->loop);
+        s->ca->is_low = false;
+}
+
+static void on_refill(void *ctx)
+{
+        refill(ctx);
+}
+
 static void on_built(struct sup *s)
 {
         if (s->is_built)
@@ -225,6 +243,8 @@ static void on_built(struct sup *s)
                 fdio_write_all(s->ready_fd, "r", 1);
                 close_fd(&s->ready_fd);
         }
+        s->refill = (struct loop_timer){.fn = on_refill, .ctx = s};
+        loop_timer_set(s->loop, &s->refill, REFILL_MS);
         if (!s->has_main)
                 for (struct client *c = s->clients; c; c = c->next)
                         client_send(c, MSG_STARTED, "\0\0\0\0", 4);
@@ -364,10 +384,13 @@ static void clear(struct sup *s, struct buf *refused)
 
 _Noreturn void supervisor_main(const struct supervisor_args *a)
 {
+        static struct ca ca;
         static struct sup s; /* zeroed, and for the life of the process */
         leave_caller(a);
         role_attack(ROLE_SUPERVISOR);
+        ca = a->ca;
         s = (struct sup){.plan = a->plan,
+                         .ca = &ca,
                          .store = a->store,
                          .opts = a->opts,
                          .id = a->id,
@@ -419,5 +442,6 @@ _Noreturn void supervisor_main(const struct supervisor_args *a)
                 else if (c->exec || c->wants_end)
                         client_send_ended(c, &s.end);
         }
+        refill(&s);
         _exit(0);
 }

@@ -2,6 +2,8 @@
 #ifndef SESSION_SUPERVISOR_H
 #define SESSION_SUPERVISOR_H
 
+#include "session/ca.h"
+
 struct session_opts;
 struct session_plan;
 struct store;
@@ -13,6 +15,7 @@ struct supervisor_args {
         const char *id;
         int dir_fd, lock_fd;
         int mask_fd, home_fd; /* keep the mask of /etc and the home's layer in their place */
+        struct ca ca;         /* the box's certificate authority */
         int client_fd; /* the CLI that started us, attached to the main command; -1 for none */
         int net_fd;    /* where the box's namespaces come from (box_net_begin) */
         int ready_fd;  /* >= 0: a byte is written when the box is built (session_wake) */
