@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/fdio.h"
 #include "base/loop.h"
+#include "base/title.h"
 #include "wire/door.h"
 #include "wire/frame.h"
 
@@ -280,6 +281,7 @@ _Noreturn void audit_role_main(int control_fd, int log_fd, const char *box_id)
         int keep[] = {control_fd, log_fd};
         if (fdio_close_except(keep, sizeof keep / sizeof *keep) < 0)
                 _exit(125);
+        title_set("ostiary-audit");
         prctl(PR_SET_NAME, "ostiary-audit", 0, 0, 0);
         r = (struct role){.box = box_id, .control_fd = control_fd, .log_fd = log_fd};
         if (begin(&err) < 0) {

@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "box/box.h"
 #include "box/build.h"
+#include "box/inbound.h"
 #include "box/role_attack.h"
 #include "box/spawn.h"
 #include "box/step.h"
@@ -157,6 +158,13 @@ static void on_tree(struct init *in1, struct frame *f, bool is_out)
         free(t.name);
 }
 
+static void on_connect(struct init *in1, struct frame *f)
+{
+        uint32_t id, port;
+        if (cur_u32(&f->body, &id) == 0 && cur_u32(&f->body, &port) == 0)
+                inbound_connect(in1->ctl_fd, id, port);
+}
+
 static void reap(struct init *in1)
 {
         int status;
@@ -206,6 +214,9 @@ static void serve(struct init *in1, int sig_fd)
                 case MSG_TREE_OUT:
                 case MSG_TREE_IN:
                         on_tree(in1, &in, in.type == MSG_TREE_OUT);
+                        break;
+                case MSG_CONNECT:
+                        on_connect(in1, &in);
                         break;
                 default:
                         break;

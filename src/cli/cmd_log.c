@@ -1,0 +1,202 @@
+/* cmd_log.c - `ostiary log`: what a box asked of the network and what came of it, from its log.
+ *
+ * Hosts, paths and notes came out of a box: they are quoted before they are shown. Works on living
+ * boxes and on ended ones that were kept; never wakes one. */
+#include "audit/audit_query.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/exitcode.h"
+#include "base/str.h"
+#include "cli/args.h"
+#include "cli/boxarg.h"
+#include "cli/cmd.h"
+#include "cli/out.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { FOLLOW_MS = 200 };
+
+struct view {
+        bool is_following, is_denied, is_json, is_verifying;
+        bool has_colour;
+        uint64_t shown_n;
+};
+
+/* size(n, buf): "0", "312", "4.1K", "23M": at most five characters. */
+static const char *size(uint64_t n, char buf[8])
+{
+        static const char units[] = "KMGTPE";
+        if (n < 1000) {
+                snprintf(buf, 8, "%u", (unsigned)n);
+                return buf;
+        }
+        double v = (double)n / 1024;
+        size_t u = 0;
+        for (; v >= 999.5 && u < 5; u++)
+                v /= 1024;
+        snprintf(buf, 8, v < 9.95 ? "%.1f%c" : "%.0f%c", v, units[u]);
+        return buf;
+}
+
+/* when(text, buf): "2026-11-16T01:35:01.123456Z" as local time. */
+static const char *when(const char *text, char buf[24])
+{
+        struct tm tm = {0};
+        const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+        time_t t = rest ? timegm(&tm) : 0;
+        if (!rest || !localtime_r(&t, &tm))
+                snprintf(buf, 24, "%-14s", "?");
+        else
+                strftime(buf, 24, "%m-%d %H:%M:%S", &tm);
+        return buf;
+}
+
+static bool is_usual_port(const struct audit_record *r)
+{
+        return r->port == 0 || r->port == 443 || (r->port == 80 && strcmp(r->kind, "http") == 0);
+}
+
+/* target(r): what was asked for, on one line. The caller frees. */
+static char *target(const struct audit_record *r)
+{
+        _cleanup_free_ char *host = str_quote(r->host);
+        _cleanup_free_ char *path = str_quote(r->path);
+        char port[24] = "";
+        if (!is_usual_port(r))
+                snprintf(port, sizeof port, ":%" PRIu64, r->port);
+        return str_fmt("%s%s%s", host, port, path);
+}
+
+static const char *colour(const struct audit_record *r)
+{
+        if (audit_record_is_refused(r))
+                return "\033[31m";
+        return strcmp(r->verdict, "error") == 0 ? "\033[33m" : "\033[32m";
+}
+
+static void print_line(struct view *v, const struct audit_record *r)
+{
+        char t[24], up[8], down[8], status[24] = "-";
+        _cleanup_free_ char *verdict = str_quote(r->verdict);
+        _cleanup_free_ char *word = str_quote(*r->method ? r->method : r->kind);
+        _cleanup_free_ char *what = target(r);
+        _cleanup_free_ char *rule = str_quote(r->rule);
+        _cleanup_free_ char *note = str_quote(r->note);
+        if (r->status)
+                snprintf(status, sizeof status, "%" PRIu64, r->status);
+        if (v->shown_n++ == 0)
+                printf("%-14s  %-7s  %4s  %5s  %5s  %-7s  %s\n", "TIME", "VERDICT", "CODE", "SENT",
+                       "GOT", "METHOD", "WHAT");
+        printf("%s  %s%-7s%s  %4s  %5s  %5s  %-7s  %s", when(r->time, t),
+               v->has_colour ? colour(r) : "", verdict, v->has_colour ? "\033[0m" : "", status,
+               size(r->bytes_up, up), size(r->bytes_down, down), word, what);
+        if (*rule || *note)
+                printf("  (%s%s%s)", rule, *rule && *note ? "; " : "", note);
+        putchar('\n');
+}
+
+/* show(l, v, err): every record there is now. */
+static int show(struct audit_log *l, struct view *v, struct err *err)
+{
+        struct audit_record r;
+        int got;
+        while ((got = audit_log_next(l, &r, err)) > 0) {
+                if (v->is_verifying || (v->is_denied && !audit_record_is_refused(&r)))
+                        continue;
+                if (v->is_json)
+                        printf("%.*s\n", (int)l->line_len, l->line);
+                else
+                        print_line(v, &r);
+        }
+        fflush(stdout);
+        return got;
+}
+
+static int verdict(const struct audit_log *l, const char *id)
+{
+        if (l->broken_at) {
+                printf("broken: %s\n", l->broken);
+                return EXIT_NEGATIVE;
+        }
+        printf("%" PRIu64 " records of box %s, each holding the one before", l->chain.seq, id);
+        if (l->torn_n)
+                printf("; %" PRIu64 " cut off when the writer was killed", l->torn_n);
+        printf("\nlast: %s\n", l->chain.prev);
+        return EXIT_OK;
+}
+
+static int run_on(int dir, const char *id, struct view *v)
+{
+        struct audit_log l;
+        struct err err = {0};
+        if (audit_log_open(&l, dir, &err) < 0)
+                return out_error(&err);
+        int got;
+        for (;;) {
+                bool is_alive = store_box_is_alive(dir);
+                /* The first connection makes the log. */
+                if (l.fd < 0 && is_alive && audit_log_open(&l, dir, &err) < 0)
+                        return out_error(&err);
+                got = show(&l, v, &err);
+                if (got < 0 || !v->is_following || !is_alive || ferror(stdout))
+                        break;
+                poll(NULL, 0, FOLLOW_MS);
+        }
+        int code = got < 0 ? out_error(&err) : EXIT_OK;
+        if (got == 0 && v->is_verifying)
+                code = verdict(&l, id);
+        else if (got == 0 && l.chain.seq == 0)
+                out_say("box %s has asked nothing of the network", id);
+        audit_log_close(&l);
+        return code;
+}
+
+static int run(int argc, char **argv)
+{
+        struct view v = {.shown_n = 0};
+        const struct arg flags[] = {
+                ARG_BOOL('f', "follow", &v.is_following, "go on until the box ends"),
+                ARG_BOOL(0, "denied", &v.is_denied, "only what was refused"),
+                ARG_BOOL(0, "json", &v.is_json, "the records themselves, one JSON object a line"),
+                ARG_BOOL(0, "verify", &v.is_verifying,
+                         "print no records; say whether any was changed or removed"),
+                ARG_END,
+        };
+        struct args a = args_of(&cmd_log, flags, argc, argv);
+        _cleanup_strs_ struct strs words = {0};
+        if (args_only(&a, &words, 0, 1) < 0)
+                return a.exit_code;
+        if (v.is_verifying && (v.is_following || v.is_denied || v.is_json))
+                return args_bad(&a, "--verify goes with no other flag");
+        v.has_colour = out_has_colour(STDOUT_FILENO);
+        struct err err = {0};
+        _cleanup_boxarg_ struct boxarg b;
+        if (boxarg_find(&b, words.n ? words.v[0] : NULL, &err) < 0)
+                return out_error(&err);
+        _cleanup_close_ int dir = store_box_dir(&b.store, b.id, &err);
+        if (dir < 0)
+                return out_error(&err);
+        return run_on(dir, b.id, &v);
+}
+
+const struct cmd cmd_log = {
+        .name = "log",
+        .args = "[BOX] [-f] [--denied] [--json] [--verify]",
+        .summary = "what a box asked of the network",
+        .help = "Prints one line per request or connection of BOX (the newest box if none is "
+                "named): when, the verdict, the answer's status, bytes sent and got, what was "
+                "asked, and the rule that decided. Values in queries are not kept. Each record "
+                "holds the hash of the one before; --verify says whether the chain is whole.\n"
+                "\n"
+                "What the box's command wrote is another matter: ostiary logs.\n"
+                "\n"
+                "Examples:\n"
+                "  ostiary log -f night\n"
+                "  ostiary log --denied --json night\n",
+        .run = run,
+};
