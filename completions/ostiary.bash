@@ -7,13 +7,15 @@ _ostiary() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev='' command=${COMP_WORDS[1]:-} words='' i
 	COMPREPLY=()
 	[ "$COMP_CWORD" -gt 0 ] && prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local shape='--workspace --live --profile --env --bind --limit --cwd --force'
-	local life='--name --keep --rm --quiet'
+	local shape='--workspace --live --profile --env --bind --limit --allow --deny --policy --level --on-door-fault
+		--cwd --force'
+	local life='--name --publish --keep --rm --quiet'
 	local screen='--tty --no-tty --terminal --detach-key'
 
 	if [ "$COMP_CWORD" = 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W 'run shell create exec attach cp ps logs stop rm gc explain
-			doctor probe profile policy version help' -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W 'run shell create exec attach cp ps logs log forward ports stop rm gc
+			allow deny rules approvals approve refuse why learn trust
+			explain doctor probe profile policy version help' -- "$cur")
 		return
 	fi
 	# After "--" the words belong to the command in the box.
@@ -42,6 +44,18 @@ _ostiary() {
 		mapfile -t COMPREPLY < <(compgen -W 'memory= cpu= pids= files= disk= time= inotify=' -- "$cur")
 		return
 		;;
+	--level)
+		mapfile -t COMPREPLY < <(compgen -W 'easy strict learn' -- "$cur")
+		return
+		;;
+	--on-door-fault)
+		mapfile -t COMPREPLY < <(compgen -W 'stop pause' -- "$cur")
+		return
+		;;
+	--box)
+		mapfile -t COMPREPLY < <(compgen -W "$(_ostiary_boxes)" -- "$cur")
+		return
+		;;
 	--terminal)
 		mapfile -t COMPREPLY < <(compgen -W 'strict normal raw' -- "$cur")
 		return
@@ -50,7 +64,7 @@ _ostiary() {
 		mapfile -t COMPREPLY < <(compgen -e -- "$cur")
 		return
 		;;
-	--force | --name | -n | --detach-key | --max | --tail | --time | --header | --data) [ "$command" = rm ] || return ;;
+	--force | --name | -n | --detach-key | --max | --tail | --time | --header | --data | --allow | --deny | --publish) [ "$command" = rm ] || return ;;
 	esac
 
 	case $command in
@@ -68,6 +82,21 @@ _ostiary() {
 		;;
 	ps) words='--all --quiet --json' ;;
 	logs) words="--follow --tail --raw $(_ostiary_boxes)" ;;
+	log) words="--follow --denied --json --verify $(_ostiary_boxes)" ;;
+	forward) words="--detach $(_ostiary_boxes)" ;;
+	ports | rules | approvals) words="--json $(_ostiary_boxes)" ;;
+	allow | deny) words="--undo $(_ostiary_boxes)" ;;
+	approve | refuse)
+		words=$(ostiary approvals 2>/dev/null | awk 'NR > 1 {print $1}')
+		[ "$command" = refuse ] || words="--always $words"
+		;;
+	why) words="--header --data --json $(_ostiary_boxes)" ;;
+	learn) words="--refused $(_ostiary_boxes)" ;;
+	trust)
+		mapfile -t COMPREPLY < <(compgen -W '--revoke' -- "$cur"
+			compgen -d -- "$cur")
+		return
+		;;
 	stop) words="--time $(_ostiary_boxes)" ;;
 	rm) words="--force $(_ostiary_boxes)" ;;
 	gc | doctor | probe | version) words='--json' ;;
@@ -75,9 +104,10 @@ _ostiary() {
 		if [ "$COMP_CWORD" = 2 ]; then words='ls show new'; else words="--json --from $(_ostiary_profiles)"; fi
 		;;
 	policy)
-		if [ "$COMP_CWORD" = 2 ]; then words='check'; else words='--policy --profile --header --data --json'; fi
+		if [ "$COMP_CWORD" = 2 ]; then words='check reload'; else words="--policy --profile --box --header --data --json $(_ostiary_boxes)"; fi
 		;;
-	help) words='run shell create exec attach cp ps logs stop rm gc explain doctor probe profile policy version help' ;;
+	help) words='run shell create exec attach cp ps logs log forward ports stop rm gc allow deny rules approvals approve refuse why
+		learn trust explain doctor probe profile policy version help' ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 }

@@ -32,9 +32,21 @@ _ostiary() {
 		'cp:copy files out of a box, or into one'
 		'ps:list boxes'
 		'logs:what the command of a box wrote'
+		'log:what a box asked of the network'
+		'forward:reach a server in a box from the host'
+		'ports:ports that a box listens on'
 		'stop:end boxes'
 		'rm:delete boxes and what they hold'
 		'gc:remove what killed boxes left behind'
+		'allow:let a box reach something, while it runs'
+		'deny:refuse a box something, while it runs'
+		'rules:the rules that are in force for a box'
+		'approvals:requests that wait for your answer'
+		'approve:let a waiting request pass'
+		'refuse:refuse a waiting request'
+		'why:which rule of a box decides about a request'
+		'learn:the rules that a box was seen to need'
+		"trust:let a project's own rules count"
 		'explain:print what a box would be'
 		'doctor:say what this machine can enforce'
 		'probe:attack the walls of a box from inside'
@@ -50,11 +62,17 @@ _ostiary() {
 		'*'{-e,--env}'[set or pass on a variable]:variable:_parameters -g "*export*"'
 		'*--bind[show a host path]:path:_files'
 		'*--limit[a limit]:limit:_ostiary_limits'
+		'*--allow[let it reach something]:rule:'
+		'*--deny[refuse it something]:rule:'
+		'*--policy[rules that go before your own]:file:_files'
+		'--level[what becomes of what no rule speaks of]:level:(easy strict learn)'
+		'--on-door-fault[when a process of the door dies]:what:(stop pause)'
 		'(-C --cwd)'{-C,--cwd}'[where the command starts]:directory:_files -/'
 		'--force[use a workspace that would be refused]:reason:'
 	)
 	life=(
 		'(-n --name)'{-n,--name}'[name of the box]:name:'
+		'*--publish[a port of the box on the host]:port:'
 		'(--rm)--keep[keep the box at its end]'
 		'(--keep)--rm[discard the box at its end]'
 		'(-q --quiet)'{-q,--quiet}'[no line about the box]'
@@ -88,12 +106,24 @@ _ostiary() {
 			'--json[as JSON]' ;;
 		logs) _arguments '(-f --follow)'{-f,--follow}'[go on until the box ends]' '--tail[only the last lines]:lines:' \
 			'--raw[every byte as it was written]' '1:box:_ostiary_boxes' ;;
+		log) _arguments '(-f --follow)'{-f,--follow}'[go on until the box ends]' '--denied[only what was refused]' \
+			'--json[as JSON]' '--verify[was the log changed]' '1:box:_ostiary_boxes' ;;
+		forward) _arguments '(-d --detach)'{-d,--detach}'[return at once]' '1:box:_ostiary_boxes' '*:port:' ;;
+		ports | rules | approvals) _arguments '--json[as JSON]' '1:box:_ostiary_boxes' ;;
+		allow | deny) _arguments '--undo[take a rule back]' '1:box:_ostiary_boxes' '*:rule:' ;;
+		approve) _arguments '--always[add the rule too]' '1:id:' ;;
+		refuse) _arguments '1:id:' ;;
+		why) _arguments '*--header[a header of the request]:header:' '--data[its body]:text:' '--json[as JSON]' \
+			'1:box:_ostiary_boxes' '2:request:' ;;
+		learn) _arguments '--refused[also what was refused]' '1:box:_ostiary_boxes' ;;
+		trust) _arguments '--revoke[do not trust it any more]' '1:directory:_files -/' ;;
 		stop) _arguments '(-t --time)'{-t,--time}'[kill after this time]:time:' '*:box:_ostiary_boxes' ;;
 		rm) _arguments '(-f --force)'{-f,--force}'[end the box first if it runs]' '*:box:_ostiary_boxes' ;;
 		gc | doctor | probe | version) _arguments '--json[as JSON]' ;;
 		profile) _arguments '--json[as JSON]' '--from[begin with this profile]:profile:_ostiary_profiles' '1:action:(ls show new)' '2:profile:_ostiary_profiles' ;;
 		policy) _arguments '*--policy[rules that go before your own]:file:_files' '--profile[with its rules]:profile:_ostiary_profiles' \
-			'*--header[a header of the request]:header:' '--data[its body]:text:' '--json[as JSON]' '1:action:(check)' '2:request:' ;;
+			'--box[by the rules of this box]:box:_ostiary_boxes' \
+			'*--header[a header of the request]:header:' '--data[its body]:text:' '--json[as JSON]' '1:action:(check reload)' '2:request or box:' ;;
 		help) _describe -t commands 'command' commands ;;
 		esac
 		;;
