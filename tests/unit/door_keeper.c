@@ -13,13 +13,17 @@
 #include "keeper/keeper.h"
 #include "keeper/mint.h"
 #include "policy/host_name.h"
+#include "wire/door.h"
+#include "wire/frame.h"
 
 #include <fcntl.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 
 static struct ca_cert ca;
@@ -228,6 +232,96 @@ static void pool(void)
         beneath_remove_tree(AT_FDCWD, dir, NULL);
 }
 
+/* The role itself, confined as in life. */
+static int ctl, egress;
+static struct frame f;
+
+static pid_t begin_role(bool is_key_good)
+{
+        int c[2], e[2];
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, c);
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, e);
+        fflush(stdout);
+        pid_t pid = fork();
+        if (pid == 0) {
+                dup2(c[1], DOOR_CONTROL_FD);
+                _exit(keeper_main(1, (char *[]){"keeper", NULL}));
+        }
+        close(c[1]);
+        ctl = c[0], egress = e[0];
+        _cleanup_buf_ struct buf b = {0};
+        buf_put_u32(&b, (uint32_t)ca.key_len);
+        buf_put(&b, is_key_good ? ca.key_der : ca.cert_der, ca.key_len);
+        buf_put_u32(&b, (uint32_t)ca.cert_len);
+        buf_put(&b, ca.cert_der, ca.cert_len);
+        frame_send(ctl, DOOR_BEGIN, &b, &e[1], 1);
+        close(e[1]);
+        return pid;
+}
+
+static int end_role(pid_t pid)
+{
+        int status = -1;
+        close(ctl);
+        waitpid(pid, &status, 0);
+        close(egress);
+        return status;
+}
+
+static uint32_t ask(uint32_t id, const char *name)
+{
+        _cleanup_buf_ struct buf b = {0};
+        uint32_t got = 0;
+        buf_put_u32(&b, id);
+        buf_put_lstr(&b, name);
+        frame_release(&f);
+        if (frame_send(egress, DOOR_LEAF, &b, NULL, 0) < 0 || frame_recv(egress, &f, false) != 1 ||
+            cur_u32(&f.body, &got) < 0 || got != id)
+                return 0;
+        return f.type;
+}
+
+static void role(void)
+{
+        uint32_t len;
+        const uint8_t *p;
+        pid_t pid = begin_role(true);
+        CHECK("the keeper is ready", frame_recv(ctl, &f, false) == 1 && f.type == DOOR_READY);
+        frame_release(&f);
+        CHECK("it greets egress with the leaf's key and the authority",
+              frame_recv(egress, &f, false) == 1 && f.type == DOOR_KEEPER_HELLO &&
+                      cur_u32(&f.body, &len) == 0 && cur_bytes(&f.body, len, &p) == 0 &&
+                      cur_u32(&f.body, &len) == 0 && len == ca.cert_len &&
+                      cur_bytes(&f.body, len, &p) == 0 && !memcmp(p, ca.cert_der, len));
+        CHECK("a leaf for a name", ask(7, "api.example.org") == DOOR_LEAF_OK);
+        X509 *x = NULL;
+        if (cur_u32(&f.body, &len) == 0 && cur_bytes(&f.body, len, &p) == 0)
+                x = d2i_X509(NULL, &p, (long)len);
+        CHECK("is good", x && verify(x) == X509_V_OK);
+        X509_free(x);
+        CHECK("a wildcard gets none", ask(8, "*.example.org") == DOOR_LEAF_FAILED);
+        CHECK("nor a number in disguise", ask(9, "0x7f000001") == DOOR_LEAF_FAILED);
+        CHECK("nor an empty name", ask(10, "") == DOOR_LEAF_FAILED);
+        int good = 0;
+        for (uint32_t i = 0; i < 500; i++) {
+                char name[40];
+                snprintf(name, sizeof name, "n%u.example.org", i);
+                good += ask(100 + i, name) == DOOR_LEAF_OK;
+        }
+        CHECK("five hundred names", good == 500);
+        frame_release(&f);
+        CHECK("it ends with the supervisor", end_role(pid) == 0);
+
+        pid = begin_role(true);
+        frame_send_data(egress, DOOR_DIAL, "x", 1);
+        int status = 0;
+        waitpid(pid, &status, 0);
+        CHECK("what egress may not ask ends it", WIFEXITED(status));
+        close(ctl), close(egress);
+        pid = begin_role(false);
+        CHECK("a beginning without sense ends it", end_role(pid) != 0);
+}
+
 static void speed(void)
 {
         struct timespec a, b;
@@ -249,6 +343,7 @@ int main(void)
         if (mint) {
                 leaves();
                 java();
+                role();
                 speed();
         }
         pool();
