@@ -55,6 +55,7 @@ table() {
 		want python3-websockets /usr/lib/python3/dist-packages/websockets   WebSocket both ways
 		want python3-h2       /usr/lib/python3/dist-packages/h2   odd HTTP/2 frames
 		want python3-requests /usr/lib/python3/dist-packages/requests   a client
+		want python3-grpcio   /usr/lib/python3/dist-packages/grpc   gRPC both ways
 		want python3-httpx    /usr/lib/python3/dist-packages/httpx   a client
 		want man-db           man                      checking the manual page
 		want zsh              zsh                      checking the completion for zsh
@@ -77,6 +78,11 @@ table() {
 		want runc             runc                     comparison
 		want podman           podman                   comparison
 		want npm              npm                      installing codex and srt for comparison
+		want openssl          openssl                  certificates for the part about the door
+		want nginx-light      /usr/sbin/nginx          the origin behind the door
+		want haproxy          /usr/sbin/haproxy        comparison: a ceiling for proxies
+		want squid-openssl    /usr/sbin/squid          comparison
+		want mitmproxy        mitmdump                 comparison
 	ROWS
 	esac
 }

@@ -1,0 +1,40 @@
+"""grpc_client.py - runs in the box: one unary call, one conversation in lockstep, one failure, one refusal."""
+import os
+import sys
+
+import grpc
+
+roots = open(os.environ.get("SSL_CERT_FILE", "/etc/ssl/certs/ca-certificates.crt"), "rb").read()
+
+
+def channel(host):
+    return grpc.secure_channel(host + ":443", grpc.ssl_channel_credentials(roots))
+
+
+def unary(host, method, data):
+    call = channel(host).unary_unary(method)
+    try:
+        answer, done = call.with_call(data, timeout=20)
+        print(answer.decode(), dict(done.trailing_metadata()).get("x-seen", ""))
+    except grpc.RpcError as e:
+        print(e.code().name, e.details())
+
+
+def talk(host):
+    """Each message is sent only after the answer to the one before has come."""
+    import queue
+    q = queue.Queue()
+    answers = channel(host).stream_stream("/test.Chat/Talk")(iter(q.get, None), timeout=30)
+    for n in range(10):
+        q.put(b"hello %d" % n)
+        assert next(answers) == b"%d:hello %d" % (n, n)
+    q.put(None)
+    print("talked", len(list(answers)))
+
+
+if __name__ == "__main__":
+    what, host = sys.argv[1:3]
+    if what == "talk":
+        talk(host)
+    else:
+        unary(host, sys.argv[3], b"x" * int(sys.argv[4]))
