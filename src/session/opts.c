@@ -32,6 +32,7 @@ void session_opts_free(struct session_opts *o)
         strs_free(&o->policy);
         free(o->level);
         free(o->door_fault);
+        free(o->proxy);
         for (size_t i = 0; i < o->binds_n; i++) {
                 free(o->binds[i].path);
                 free(o->binds[i].mode);
@@ -64,6 +65,7 @@ static const struct {
                 {"force", FIELD(force_reason)},
                 {"level", FIELD(level)},
                 {"door-fault", FIELD(door_fault)},
+                {"proxy", FIELD(proxy)},
 },
   bools[] =
           {

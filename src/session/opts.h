@@ -37,6 +37,7 @@ struct session_opts {
         struct strs allow, deny; /* --allow and --deny: rules as written */
         struct strs policy;      /* --policy: files of rules */
         char *level;             /* --level: easy, strict, learn; NULL means easy */
+        char *proxy;             /* --upstream-proxy: URL or none; NULL means none */
         char *door_fault;        /* --on-door-fault: stop or pause; NULL means stop */
         struct session_bind *binds;
         size_t binds_n;
