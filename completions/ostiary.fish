@@ -84,6 +84,7 @@ complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l deny -x -d 'refuse it something'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l policy -r -F -d 'rules that go before your own'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l level -x -a 'easy strict learn' -d 'what becomes of what no rule speaks of'
+complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l upstream-proxy -x -d 'how this machine reaches the world'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l on-door-fault -x -a 'stop pause' -d 'when a process of the door dies'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create' -l publish -x -d 'a port of the box on the host'
 complete -c ostiary -n '__fish_seen_subcommand_from policy' -l box -x -a '(__ostiary_boxes)' -d 'by the rules of this box'

@@ -66,6 +66,7 @@ _ostiary() {
 		'*--deny[refuse it something]:rule:'
 		'*--policy[rules that go before your own]:file:_files'
 		'--level[what becomes of what no rule speaks of]:level:(easy strict learn)'
+		'--upstream-proxy[how this machine reaches the world]:url:'
 		'--on-door-fault[when a process of the door dies]:what:(stop pause)'
 		'(-C --cwd)'{-C,--cwd}'[where the command starts]:directory:_files -/'
 		'--force[use a workspace that would be refused]:reason:'

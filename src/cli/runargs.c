@@ -49,6 +49,9 @@ void runargs_init(struct runargs *r, const struct cmd *cmd, enum runargs_kind ki
                 ARG_STR(0, "level", &r->level, "LEVEL",
                         "what becomes of what no rule speaks of: easy (default) asks, strict "
                         "refuses, learn lets it pass and records it"),
+                ARG_STR(0, "upstream-proxy", &r->proxy, "URL",
+                        "the HTTP proxy by which this machine reaches the world (default: what "
+                        "https_proxy says), or none"),
                 ARG_STR(0, "on-door-fault", &r->door_fault, "WHAT",
                         "when a process of the door dies: stop (default) or pause the box"),
                 ARG_STR('C', "cwd", &r->cwd, "DIR", "where in the box the command starts"),
@@ -164,6 +167,27 @@ static int check_publish(struct runargs *r)
         return 0;
 }
 
+/* read_proxy(r): as curl does, a proxy of the caller's is used unless another is named. */
+static int read_proxy(struct runargs *r)
+{
+        static const char *const names[] = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+        const char *url = r->proxy;
+        for (size_t i = 0; !url && i < sizeof names / sizeof *names; i++)
+                url = getenv(names[i]);
+        if (!url || !*url || strcmp(url, "none") == 0)
+                return 0;
+        if (str_starts(url, "http://")) {
+                r->opts.proxy = str_dup(url);
+        } else if (!strstr(url, "://")) {
+                r->opts.proxy = str_fmt("http://%s", url);
+        } else if (r->proxy) {
+                args_bad(&r->args, "--upstream-proxy wants http://HOST:PORT or none, not \"%s\"",
+                         url);
+                return -1;
+        }
+        return 0;
+}
+
 static int read_values(struct runargs *r)
 {
         struct session_opts *o = &r->opts;
@@ -189,7 +213,7 @@ static int read_values(struct runargs *r)
                 return args_bad(&r->args, "--force wants a reason, in words"), -1;
         if (o->is_kept && o->is_removed)
                 return args_bad(&r->args, "--keep and --rm contradict each other"), -1;
-        if (runargs_env(&r->args, &r->env, &o->env) < 0 || read_binds(r) < 0)
+        if (runargs_env(&r->args, &r->env, &o->env) < 0 || read_binds(r) < 0 || read_proxy(r) < 0)
                 return -1;
         return runargs_stream(&r->args, &r->stream, r->terminal, r->detach_key);
 }

@@ -166,7 +166,7 @@ static int begin_egress(struct sup_door *d, const int fds[3], struct err *err)
 static int begin_dial(struct sup_door *d, int egress_fd, struct err *err)
 {
         _cleanup_buf_ struct buf b = {0};
-        buf_put_lstr(&b, "");
+        buf_put_lstr(&b, d->sup->opts->proxy ? d->sup->opts->proxy : "");
         if (sup_role_send(&d->roles[SUP_DIAL], DOOR_BEGIN, &b, &egress_fd, 1) < 0)
                 return err_sys(err, "begin the door's dial");
         return 0;
