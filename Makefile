@@ -60,7 +60,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' "$(1)" "$(2)")
 .PHONY: all help demo test check bench attack fuzz asan lint deb install uninstall clean setup
 .DELETE_ON_ERROR:
 
-all: $(O)/ostiary
+all: $(O)/ostiary $(O)/ostiary-door
 
 $(O)/ostiary-door: $(DOOR_OBJ)
 	$(call say,LD,$@)
@@ -132,6 +132,9 @@ FUZZ := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/*.c))
 .PHONY: units fuzzers
 units: $(UNIT)
 fuzzers: $(FUZZ)
+
+# Answers of our name server are read with the C library's reader.
+$(O)/unit/door_dns $(O)/fuzz/door_dns: DOOR_LDLIBS += -lresolv
 
 $(O)/unit/door_%: tests/unit/door_%.c $(DOOR_LIBOBJ)
 	@mkdir -p $(@D)
