@@ -30,6 +30,8 @@ enum {
         H2_STREAMS_MAX = 100,
         H2_OUT_HIGH = 64 << 10,
         H2_OUT_LOW = 16 << 10,
+        H2_LINGER_MAX = 8 << 20,
+        H2_LINGER_MS = 1000,
         H2_CALM_MAX = 400,       /* odd frames in a row before the other end is sent away */
         H2_CALM_PER_SECOND = 50, /* so many are forgiven each second */
         H2_UPDATES_MAX = 1000,   /* window updates for which no data were sent */
@@ -67,8 +69,12 @@ struct h2_stream {
         size_t out_at;
         struct head *out_trailers;
         bool is_out_begun, is_out_ended, is_deferred, has_said_full, is_drained;
-        bool is_reset;             /* RST_STREAM is queued */
-        bool is_unborn, is_unsent; /* of a client: never told to nghttp2; told and never sent */
+        bool is_reset; /* RST_STREAM is queued */
+        /* Of a client: never told to nghttp2; told and never sent; closed, with data held. */
+        bool is_unborn, is_unsent, is_shut;
+        /* Of a server: everything was answered, and the request goes on. */
+        bool is_lingering;
+        size_t lingered;
 };
 
 struct h2 {
@@ -117,6 +123,10 @@ void h2_stream_reset(struct h2_stream *, uint32_t code);
 void h2_stream_take(struct h2_stream *, const void *, size_t);
 void h2_stream_in_end(struct h2_stream *);
 void h2_stream_work(struct h2_stream *);
+/* h2_stream_hurry(s): the connection is over; if all of the message is here, deliver it, room or
+ * not.
+ */
+void h2_stream_hurry(struct h2_stream *);
 /* h2_stream_sent(s, n): so many bytes of out are on their way. */
 void h2_stream_sent(struct h2_stream *, size_t n);
 

@@ -15,7 +15,7 @@ struct h2_server {
         struct door *door;
         struct h2 *h2;
         struct origin origin;
-        struct loop_timer timer;
+        struct loop_timer timer, linger;
 };
 
 /* --- what an exchange asks --- */
@@ -104,9 +104,13 @@ static void on_closed(struct h2_stream *s, uint32_t code)
 static void on_changed(struct h2 *h)
 {
         struct h2_server *e = h->owner;
-        bool waits_for_head = false;
-        for (struct h2_stream *s = h->streams; s; s = s->next)
+        bool waits_for_head = false, is_lingering = false;
+        for (struct h2_stream *s = h->streams; s; s = s->next) {
                 waits_for_head |= !s->is_head_done;
+                is_lingering |= s->is_lingering;
+        }
+        if (is_lingering && !e->linger.prev)
+                loop_timer_set(e->door->loop, &e->linger, H2_LINGER_MS);
         if (waits_for_head)
                 loop_timer_set(e->door->loop, &e->timer, DOOR_HEAD_MS);
         else if (!h->streams)
@@ -120,6 +124,7 @@ static void on_gone(struct h2 *h, const char *why)
         struct h2_server *e = h->owner;
         (void)why;
         loop_timer_stop(&e->timer);
+        loop_timer_stop(&e->linger);
         accept_ended(e->door);
         h2_free(h);
         free(e);
@@ -142,6 +147,14 @@ static void on_timer(void *ctx)
         h2_later(e->h2);
 }
 
+static void on_linger(void *ctx)
+{
+        struct h2_server *e = ctx;
+        for (struct h2_stream *s = e->h2->streams; s; s = s->next)
+                if (s->is_lingering)
+                        h2_stream_reset(s, NGHTTP2_NO_ERROR);
+}
+
 struct h2_server *h2_server_new(struct door *d, struct conn *c, const struct origin *origin,
                                 const void *early, size_t early_n)
 {
@@ -151,6 +164,7 @@ struct h2_server *h2_server_new(struct door *d, struct conn *c, const struct ori
         e->door = d;
         e->origin = *origin;
         e->timer = (struct loop_timer){.fn = on_timer, .ctx = e};
+        e->linger = (struct loop_timer){.fn = on_linger, .ctx = e};
         e->h2 = h2_new(d, c, true, &h2_ops, e);
         loop_timer_set(d->loop, &e->timer, DOOR_HEAD_MS);
         if (early_n)

@@ -123,10 +123,13 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t id, const ui
 {
         struct h2_stream *s = find(ctx, id);
         (void)flags;
-        if (s && !s->is_reset)
+        if (s && !s->is_reset && !s->is_lingering) {
                 h2_stream_take(s, p, n);
-        else
-                nghttp2_session_consume(session, id, n);
+                return 0;
+        }
+        nghttp2_session_consume(session, id, n);
+        if (s && s->is_lingering && (s->lingered += n) > H2_LINGER_MAX)
+                h2_stream_reset(s, NGHTTP2_NO_ERROR);
         return 0;
 }
 
@@ -151,10 +154,11 @@ static int on_sent(nghttp2_session *session, const nghttp2_frame *f, void *ctx)
                     (f->hd.flags & NGHTTP2_FLAG_END_STREAM);
         if (f->hd.type == NGHTTP2_DATA)
                 h->updates = h->updates > 2 ? h->updates - 2 : 0;
-        /* The whole answer is out: what the client still wants to send is of no use to anybody. */
+        /* The whole answer is out: what the client still wants to send is of no use to anybody. But
+         * a reset now would make many a client forget the answer, so it may go on for a while. */
         struct h2_stream *s = ends && h->is_server ? find(h, f->hd.stream_id) : NULL;
         if (s && nghttp2_session_get_stream_remote_close(session, s->id) == 0)
-                h2_stream_reset(s, NGHTTP2_NO_ERROR);
+                s->is_lingering = h->is_changed = true;
         return 0;
 }
 
@@ -205,7 +209,10 @@ static int on_stream_close(nghttp2_session *session, int32_t id, uint32_t code, 
         nghttp2_session_set_stream_user_data(session, id, NULL);
         if (code == NGHTTP2_NO_ERROR)
                 h2_calm_give(h);
-        close_stream(s, code);
+        if (code == NGHTTP2_NO_ERROR && s->x && s->is_in_ended && !s->is_end_told)
+                s->is_shut = true; /* all of it is here; the exchange had no room yet */
+        else
+                close_stream(s, code);
         h->is_changed = true;
         return 0;
 }
@@ -245,10 +252,10 @@ static void work(struct h2 *h)
                 h->has_work = false;
                 for (struct h2_stream *s = h->streams, *next; s; s = next) {
                         next = s->next;
-                        if (s->is_unborn)
-                                close_stream(s, NGHTTP2_REFUSED_STREAM);
-                        else
-                                h2_stream_work(s);
+                        h2_stream_work(s);
+                        if (s->is_unborn || (s->is_shut && (s->is_end_told || !s->x)))
+                                close_stream(s, s->is_unborn ? NGHTTP2_REFUSED_STREAM
+                                                             : NGHTTP2_NO_ERROR);
                 }
         }
 }
@@ -422,6 +429,7 @@ void h2_close_all(struct h2 *h, uint32_t code)
                 struct h2_stream *s = h->streams;
                 if (s->id)
                         nghttp2_session_set_stream_user_data(h->session, s->id, NULL);
+                h2_stream_hurry(s);
                 close_stream(s, code);
         }
 }

@@ -195,6 +195,16 @@ void h2_stream_reset(struct h2_stream *s, uint32_t code)
 
 /* --- what was put off --- */
 
+static void deliver(struct h2_stream *s)
+{
+        struct buf held = s->held;
+        s->held = (struct buf){0};
+        if (held.len)
+                pass_on(s, held.data, held.len);
+        buf_free(&held);
+        tell_end(s);
+}
+
 void h2_stream_work(struct h2_stream *s)
 {
         if (s->is_drained) {
@@ -207,11 +217,11 @@ void h2_stream_work(struct h2_stream *s)
         s->is_resumed = s->is_full = false;
         nghttp2_session_consume_stream(s->h2->session, s->id, s->owed);
         s->owed = 0;
-        if (s->held.len) {
-                struct buf held = s->held;
-                s->held = (struct buf){0};
-                pass_on(s, held.data, held.len);
-                buf_free(&held);
-        }
-        tell_end(s);
+        deliver(s);
+}
+
+void h2_stream_hurry(struct h2_stream *s)
+{
+        if (s->is_in_ended && !s->is_end_told && s->x)
+                deliver(s);
 }
