@@ -107,7 +107,7 @@ static int put_java(int etc, const struct ca_cert *c, const struct ca_roots *r, 
                 return -1;
         for (size_t i = 0; trust_list_java[i]; i++) {
                 _cleanup_free_ char *name = NULL;
-                if (access(trust_list_java[i], F_OK) < 0)
+                if (i > 0 && access(trust_list_java[i], F_OK) < 0)
                         continue;
                 _cleanup_close_ int dir = open_place(etc, trust_list_java[i], &name, err);
                 if (dir < 0 || put(dir, name, &r->jks, tail.data, tail.len, err) < 0)

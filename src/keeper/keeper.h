@@ -6,8 +6,8 @@
 
 int keeper_main(int argc, char **argv);
 
-/* keeper_make_ca_main: `ostiary-door make-ca DIR KEY COUNT BUNDLE CERTUTIL [gently]`: put CAs into
- * the pool in DIR (make_ca.c). */
+/* keeper_make_ca_main: `ostiary-door make-ca DIR KEY COUNT BUNDLE JAVA CERTUTIL [gently]`: put CAs
+ * into the pool in DIR (make_ca.c). */
 int keeper_make_ca_main(int argc, char **argv);
 
 #endif

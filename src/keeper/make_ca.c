@@ -1,7 +1,8 @@
-/* make_ca.c - `ostiary-door make-ca DIR KEY COUNT BUNDLE CERTUTIL [gently]`: see to it that DIR
- * holds COUNT authorities for KEY (session/ca.h describes the pool), made from the roots in BUNDLE.
- * "-" stands for no BUNDLE or no CERTUTIL. Gently: at low priority, and not
- * while somebody else fills that pool. Run by session with the user's rights; never by a role. */
+/* make_ca.c - `ostiary-door make-ca DIR KEY COUNT BUNDLE JAVA CERTUTIL [gently]`: see to it that
+ * DIR holds COUNT authorities for KEY (session/ca.h describes the pool), made from the roots in
+ * BUNDLE, with a store for JAVA, with a database made by CERTUTIL; "-" stands for none of it.
+ * Gently: at low priority, and not while somebody else fills that pool. Run by session with the
+ * user's rights; never by a role. */
 #include "keeper/keeper.h"
 
 #include "base/beneath.h"
@@ -12,11 +13,11 @@
 #include "keeper/ca_cert.h"
 #include "keeper/ca_roots.h"
 #include "keeper/ca_tree.h"
-#include "policy/trust_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/rand.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@
 struct job {
         int dir;
         const char *key, *bundle, *certutil;
+        bool wants_java;
         struct ca_roots roots;
 };
 
@@ -107,20 +109,12 @@ static int be_gentle(int dir)
         return -1;
 }
 
-static bool has_java(void)
-{
-        for (size_t i = 0; trust_list_java[i]; i++)
-                if (access(trust_list_java[i], F_OK) == 0)
-                        return true;
-        return false;
-}
-
 static int make_all(struct job *j, unsigned long want, struct err *err)
 {
         unsigned long have = count(j);
         if (have >= want)
                 return 0;
-        int r = ca_roots_read(&j->roots, j->bundle, has_java(), err);
+        int r = ca_roots_read(&j->roots, j->bundle, j->wants_java, err);
         for (; r == 0 && have < want; have++)
                 r = make_one(j, err);
         ca_roots_free(&j->roots);
@@ -131,10 +125,10 @@ int keeper_make_ca_main(int argc, char **argv)
 {
         struct err err = {0};
         uint64_t want;
-        if (argc < 6 || argc > 7 || str_u64(argv[3], &want) < 0 || want > 64 ||
+        if (argc < 7 || argc > 8 || str_u64(argv[3], &want) < 0 || want > 64 ||
             strchr(argv[2], '/') || !argv[2][0]) {
-                fprintf(stderr,
-                        "usage: ostiary-door make-ca DIR KEY COUNT BUNDLE CERTUTIL [gently]\n");
+                fprintf(stderr, "usage: ostiary-door make-ca DIR KEY COUNT BUNDLE JAVA CERTUTIL "
+                                "[gently]\n");
                 return 64;
         }
         umask(022); /* the box reads etc/ as somebody else when root started it */
@@ -143,12 +137,13 @@ int keeper_make_ca_main(int argc, char **argv)
         struct job j = {.dir = dir,
                         .key = argv[2],
                         .bundle = strcmp(argv[4], "-") == 0 ? NULL : argv[4],
-                        .certutil = strcmp(argv[5], "-") == 0 ? NULL : argv[5]};
+                        .wants_java = strcmp(argv[5], "-") != 0,
+                        .certutil = strcmp(argv[6], "-") == 0 ? NULL : argv[6]};
         if (dir < 0) {
                 perror(argv[1]);
                 return 1;
         }
-        if (argc == 7 && (lock = be_gentle(dir)) < 0)
+        if (argc == 8 && (lock = be_gentle(dir)) < 0)
                 return 0;
         if (make_all(&j, want, &err) < 0) {
                 fprintf(stderr, "make-ca: %s\n", err.text);

@@ -14,8 +14,15 @@ const char *const trust_list_bundles[] = {
 };
 
 const char *const trust_list_java[] = {
-        "/etc/ssl/certs/java/cacerts",
+        TRUST_LIST_JAVA,
         "/etc/pki/java/cacerts",
+        NULL,
+};
+
+const char *const trust_list_jdks[] = {
+        "~/.sdkman/candidates/java",
+        "~/.jdks",
+        "/opt/java",
         NULL,
 };
 

@@ -9,11 +9,16 @@ extern const char *const trust_list_bundles[];
 /* The bundle that every box has, whatever its host is: the first of the list. */
 #define TRUST_LIST_BUNDLE "/etc/ssl/certs/ca-certificates.crt"
 
+#define TRUST_LIST_JAVA "/etc/ssl/certs/java/cacerts"
+
 /* The box's own authority by itself. */
 #define TRUST_LIST_OURS "/etc/ssl/certs/ostiary-box-ca.pem"
 
-/* Stores of the host's Java. */
+/* Stores of the host's Java; the first is made wherever there is any Java. */
 extern const char *const trust_list_java[];
+
+/* Where Javas are that bring a store of their own; "~" is the home. */
+extern const char *const trust_list_jdks[];
 
 /* Browsers that read ~/.pki/nssdb; "~" is the home. */
 extern const char *const trust_list_browsers[];

@@ -26,9 +26,10 @@ struct strs;
 
 /* The state of the host that an authority must have been made from. */
 struct ca_host {
-        char key[20];         /* KEY */
-        char roots[20];       /* KEY of the index: of the bundle alone */
-        const char *bundle;   /* NULL when the host trusts nobody */
+        char key[20];       /* KEY */
+        char roots[20];     /* KEY of the index: of the bundle alone */
+        const char *bundle; /* NULL when the host trusts nobody */
+        bool has_java;
         const char *certutil; /* NULL when there is none, or no browser to use it for */
 };
 
@@ -79,6 +80,9 @@ int ca_file(const char *name, const char *home, struct err *);
 
 /* ca_env(env): the variables that send programs with roots of their own to the box's files. */
 void ca_env(struct strs *env);
+/* ca_env_java(env): the same for a Java that brings its own roots, if JAVA_HOME is one. It says a
+ * line about that variable at each start, so no other gets it. */
+void ca_env_java(struct strs *env);
 /* ca_env_drop(env): take them away again, for a box without an authority. */
 void ca_env_drop(struct strs *env);
 

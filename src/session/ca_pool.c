@@ -26,7 +26,7 @@
 #include <time.h>
 
 /* Changed when what make-ca writes changes. */
-static const char version[] = "1";
+static const char version[] = "2";
 
 enum { AGE_MAX = 60 * 86400, LEFT_OVER_S = 3600 };
 
@@ -49,16 +49,16 @@ static bool mix_file(uint64_t *h, const char *path)
         return is_there;
 }
 
-static bool has_browser(void)
+/* has_any(list): is one of these places there? */
+static bool has_any(const char *const *list)
 {
         const char *home = getenv("HOME");
         char path[4096];
-        for (size_t i = 0; trust_list_browsers[i]; i++) {
-                const char *b = trust_list_browsers[i];
-                if (b[0] == '~' && !home)
+        for (size_t i = 0; list[i]; i++) {
+                bool is_home = list[i][0] == '~';
+                if (is_home && !home)
                         continue;
-                snprintf(path, sizeof path, "%s%s", b[0] == '~' ? home : "",
-                         b[0] == '~' ? b + 1 : b);
+                snprintf(path, sizeof path, "%s%s", is_home ? home : "", list[i] + is_home);
                 if (access(path, F_OK) == 0)
                         return true;
         }
@@ -85,11 +85,10 @@ void ca_host_roots(struct ca_host *host)
 void ca_host_look(struct ca_host *host)
 {
         uint64_t h = mix_roots(host);
-        for (size_t i = 0; trust_list_java[i]; i++) {
-                bool is_there = access(trust_list_java[i], F_OK) == 0;
-                mix(&h, &is_there, sizeof is_there);
-        }
-        if (access("/usr/bin/certutil", X_OK) == 0 && has_browser()) {
+        host->has_java =
+                has_any(trust_list_java) || getenv("JAVA_HOME") || has_any(trust_list_jdks);
+        mix(&h, &host->has_java, sizeof host->has_java);
+        if (access("/usr/bin/certutil", X_OK) == 0 && has_any(trust_list_browsers)) {
                 host->certutil = "/usr/bin/certutil";
                 mix(&h, "nss", 3);
         }
@@ -146,6 +145,7 @@ static int errand(int door, char *const argv[], const char *what, struct err *er
         {                                                                                          \
                 (char *)"ostiary-door", (char *)"make-ca", (dir), (host)->key, (char *)(count),    \
                         (char *)(uintptr_t)((host)->bundle ? (host)->bundle : "-"),                \
+                        (char *)((host)->has_java ? "java" : "-"),                                 \
                         (char *)(uintptr_t)((host)->certutil ? (host)->certutil : "-"),            \
                         (char *)(last), NULL                                                       \
         }

@@ -78,6 +78,8 @@ int ca_file(const char *name, const char *home, struct err *err)
         return sealed < 0 ? err_add(err, "the file that a rule names with ca=%s", name) : sealed;
 }
 
+static const char java_option[] = "-Djavax.net.ssl.trustStore=" TRUST_LIST_JAVA;
+
 /* Most programs look into /etc. These bring roots of their own and have a variable for it; the ones
  * that add to theirs get our authority alone, the ones that replace theirs get the bundle. */
 static const struct {
@@ -88,13 +90,26 @@ static const struct {
         {"REQUESTS_CA_BUNDLE", TRUST_LIST_BUNDLE}, /* requests, pip, botocore */
         {"GIT_SSL_CAINFO", TRUST_LIST_BUNDLE},     /* git that is not the system's */
         {"DENO_CERT", TRUST_LIST_OURS},            /* Deno */
+        {"JAVA_TOOL_OPTIONS", java_option},
         {"GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", TRUST_LIST_BUNDLE}, /* gRPC in C, Python, Ruby */
 };
 
 void ca_env(struct strs *env)
 {
         for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-                strs_set_env(env, variables[i].name, variables[i].value);
+                if (variables[i].value != java_option)
+                        strs_set_env(env, variables[i].name, variables[i].value);
+}
+
+void ca_env_java(struct strs *env)
+{
+        const char *java = strs_get_env(env, "JAVA_HOME");
+        if (!java)
+                return;
+        _cleanup_free_ char *own = str_fmt("%s/lib/security/cacerts", java);
+        _cleanup_free_ char *real = realpath(own, NULL);
+        if (real && !str_starts(real, "/etc/"))
+                strs_set_env(env, "JAVA_TOOL_OPTIONS", java_option);
 }
 
 void ca_env_drop(struct strs *env)

@@ -90,6 +90,7 @@ void plan_env(const struct session_opts *opts, const struct profile *profile,
         ca_env(env);
         for (size_t i = 0; i < tools->env.n; i++)
                 set_pair(env, tools->env.v[i]);
+        ca_env_java(env);
         for (size_t i = 0; i < profile->pass.n; i++) {
                 const char *v = getenv(profile->pass.v[i]);
                 if (v)

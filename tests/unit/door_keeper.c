@@ -209,9 +209,9 @@ static void pool(void)
         struct stat st;
         if (!CHECK("a place for a pool", mkdtemp(dir) != NULL))
                 return;
-        char *argv[] = {"make-ca", dir, "k1", "2", "-", "-", NULL};
-        CHECK("two authorities", keeper_make_ca_main(6, argv) == 0 && entries(dir, name) == 2);
-        CHECK("not more", keeper_make_ca_main(6, argv) == 0 && entries(dir, name) == 2);
+        char *argv[] = {"make-ca", dir, "k1", "2", "-", "java", "-", NULL};
+        CHECK("two authorities", keeper_make_ca_main(7, argv) == 0 && entries(dir, name) == 2);
+        CHECK("not more", keeper_make_ca_main(7, argv) == 0 && entries(dir, name) == 2);
         CHECK("none is half made", strncmp(name, "k1.", 3) == 0);
         snprintf(path, sizeof path, "%s/%s/key", dir, name);
         CHECK("the key is ours alone", stat(path, &st) == 0 && (st.st_mode & 0777) == 0600);
@@ -222,13 +222,15 @@ static void pool(void)
         X509_free(x);
         if (f)
                 fclose(f);
+        snprintf(path, sizeof path, "%s/%s/etc/ssl/certs/java/cacerts", dir, name);
+        CHECK("and a store for Java", stat(path, &st) == 0);
         argv[3] = "65";
-        CHECK("too many are refused", keeper_make_ca_main(6, argv) == 64);
+        CHECK("too many are refused", keeper_make_ca_main(7, argv) == 64);
         argv[2] = "../up";
-        CHECK("a key is no path", keeper_make_ca_main(6, argv) == 64);
+        CHECK("a key is no path", keeper_make_ca_main(7, argv) == 64);
         argv[2] = "k2", argv[3] = "1", argv[4] = "/nonexistent";
         CHECK("a bundle that is gone is an error and leaves nothing",
-              keeper_make_ca_main(6, argv) == 1 && entries(dir, name) == 2);
+              keeper_make_ca_main(7, argv) == 1 && entries(dir, name) == 2);
         beneath_remove_tree(AT_FDCWD, dir, NULL);
 }
 
