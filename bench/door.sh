@@ -3,13 +3,14 @@
 # Read in by bench/run.sh, whose rows, as() and judge() it uses. Everything is on the loopback: an nginx as
 # the origin and the client share one processor, each proxy has the other. What is compared is processor
 # time of all processes of a proxy per request: that hardly moves when the machine is busy. Rounds are
-# interleaved; figures are medians of DOOR_ROUNDS=3, each cell takes DOOR_SECONDS=1.
+# interleaved; figures are medians of DOOR_ROUNDS=3, each cell takes DOOR_SECONDS=1. DOOR_PEERS="haproxy"
+# leaves the others out.
 # HAProxy is a reverse proxy that terminates TLS on both sides and has one certificate: a ceiling, not a
 # rival. It has no policy, no log, no box, and makes no certificates.
 # shellcheck shell=bash disable=SC2154
 
 door_rounds=${DOOR_ROUNDS:-3} door_seconds=${DOOR_SECONDS:-1} door_idle_n=200 door_names_n=40
-door_host=bench.example.test
+door_host=bench.example.test door_peers=${DOOR_PEERS:-haproxy squid mitmdump srt}
 declare -A door_port door_pid door_v
 door_targets=() door_started=() door_box=
 
@@ -138,6 +139,8 @@ door_configure() {
 	M
 }
 
+door_peer() { [[ " $door_peers " = *" $1 "* ]] && has "$1"; }
+
 door_others() {
 	local name d=$door_dir
 	PATH=$PATH:/usr/sbin
@@ -145,11 +148,11 @@ door_others() {
 	door_begin origin nginx -c "$d/origin.conf" -p "$d" -e stderr
 	door_wait origin || return 1
 	door_begin direct nginx -c "$d/direct.conf" -p "$d" -e stderr
-	has haproxy && door_begin haproxy haproxy -db -f "$d/haproxy.cfg"
-	has squid && door_begin squid squid -N -f "$d/squid.conf"
-	has mitmdump && door_begin mitmdump mitmdump -q --listen-host 127.0.0.1 -p "${door_port[mitmdump]}" --set "confdir=$d/mitm" \
+	door_peer haproxy && door_begin haproxy haproxy -db -f "$d/haproxy.cfg"
+	door_peer squid && door_begin squid squid -N -f "$d/squid.conf"
+	door_peer mitmdump && door_begin mitmdump mitmdump -q --listen-host 127.0.0.1 -p "${door_port[mitmdump]}" --set "confdir=$d/mitm" \
 		--set "ssl_verify_upstream_trusted_ca=$d/ca.pem" --set flow_detail=0
-	[ -e "$srt" ] && has node &&
+	[ -e "$srt" ] && has node && [[ " $door_peers " = *" srt "* ]] &&
 		door_begin srt node "$d/srt.mjs" "$top/${srt%/cli.js}/sandbox" "${door_port[srt]}" "$d/ca.pem"
 	for name in direct haproxy squid mitmdump srt; do
 		[ -n "${door_pid[$name]:-}" ] || continue
@@ -291,7 +294,7 @@ door_medians() {
 # --- the part -------------------------------------------------------------------------------------------
 
 door_measure() {
-	local r t
+	local r t n
 	for t in "${door_targets[@]}"; do
 		door_client "$t" -m keep -c 2 -t 0.3 >/dev/null 2>&1 </dev/null
 		door_idle "$t"
@@ -305,8 +308,10 @@ door_measure() {
 			case $t in
 			direct | haproxy) continue ;; # one certificate
 			esac
-			door_cell "$t" fresh -m names -c 4 -n "$door_names_n" -t 2 -T "r$r"
-			door_cell "$t" again -m names -c 4 -n "$door_names_n" -t 2 -T "r$r"
+			n=$door_names_n
+			[ "$t" != srt ] || n=6 # 0.2 s each
+			door_cell "$t" fresh -m names -c 4 -n "$n" -T "r$r"
+			door_cell "$t" again -m names -c 4 -n "$n" -T "r$r"
 		done
 		for t in "${door_targets[@]}"; do
 			case $t in squid | srt) continue ;; esac # no HTTP/2
@@ -377,7 +382,7 @@ part_door() {
 	head -c 200 /dev/zero | tr '\0' x >"$door_dir/www/small"
 	head -c 1048576 /dev/urandom >"$door_dir/www/1m"
 	door_ports
-	gcc -D_GNU_SOURCE -std=gnu17 -O2 -pthread -o "$scratch/bin/load" bench/load.c -lssl -lcrypto -lnghttp2 && door_certificates || return 1
+	gcc -D_GNU_SOURCE -std=gnu17 -O2 -pthread -o "$scratch/bin/load" bench/load.c bench/load_h2.c -lssl -lcrypto -lnghttp2 && door_certificates || return 1
 	cp "$scratch/bin/load" "$ws/"
 	[ "$me" != 0 ] || chown -R "$uid:$uid" "$door_dir" "$ws"
 	door_configure
