@@ -13,8 +13,8 @@ door_ca && door_nginx && door_odd
 check "origins are up" $? "$(cat "$work/nginx.err")"
 cp tests/door/*_client.py "$work/ws/"
 grpc=
-if python3 -c 'import grpc' 2>/dev/null; then
-	python3 tests/door/grpc_origin.py "$work/origin.pem" "$work/origin.key" >"$work/grpc" 2>/dev/null &
+if /usr/bin/python3 -c 'import grpc' 2>/dev/null; then
+	/usr/bin/python3 tests/door/grpc_origin.py "$work/origin.pem" "$work/origin.key" >"$work/grpc" 2>/dev/null &
 	door_pids+=($!)
 	within 20 test -s "$work/grpc" && grpc=$(cat "$work/grpc")
 fi
@@ -62,25 +62,25 @@ if has node; then
 	same "the same with node's fetch" "$(in_box streams node sse.mjs https://odd.example.test "n$RANDOM" 2>&1)" "events 20"
 fi
 
-if python3 -c 'import websockets' 2>/dev/null; then
+if /usr/bin/python3 -c 'import websockets' 2>/dev/null; then
 	for p in wss://odd.example.test ws://oddplain.example.test; do
-		out=$(in_box streams python3 ws_client.py $p/websocket 2>&1)
+		out=$(in_box streams /usr/bin/python3 ws_client.py $p/websocket 2>&1)
 		holds "WebSocket messages of every length come back ($p)" "$out" "echoed 'in three parts' extensions 0"
 		holds "and it closes in order ($p)" "$out" "closed 1000"
-		out=$(in_box streams python3 ws_client.py $p/websocket/wrong 2>&1)
+		out=$(in_box streams /usr/bin/python3 ws_client.py $p/websocket/wrong 2>&1)
 		holds "an origin that did not read our key is 502 ($p)" "$out" 502
-		out=$(in_box streams python3 ws_client.py $p/websocket/masked 2>&1)
+		out=$(in_box streams /usr/bin/python3 ws_client.py $p/websocket/masked 2>&1)
 		[ "${out/echoed/}" = "$out" ]
 		check "a server's frame that is masked ends the connection ($p)" $? "$out"
 	done
-	holds "a WebSocket that no rule allows is refused" "$(in_box streams python3 ws_client.py wss://other.example.test/websocket 2>&1)" 403
+	holds "a WebSocket that no rule allows is refused" "$(in_box streams /usr/bin/python3 ws_client.py wss://other.example.test/websocket 2>&1)" 403
 else
 	skip "WebSocket" "python3-websockets is missing"
 fi
 
 if [ -n "$grpc" ]; then
 	export_method=/opentelemetry.proto.collector.trace.v1.TraceService/Export
-	rpc() { in_box streams python3 grpc_client.py "$@" 2>&1 | tail -n 1; }
+	rpc() { in_box streams /usr/bin/python3 grpc_client.py "$@" 2>&1 | tail -n 1; }
 	same "OTLP over gRPC, with its trailers" "$(rpc unary grpc.example.test $export_method 100)" "got 100 100"
 	same "gRPC with 3 MB" "$(rpc unary grpc.example.test $export_method 3000000)" "got 3000000 3000000"
 	same "a conversation in lockstep, both ways" "$(rpc talk grpc.example.test)" "talked 0"

@@ -535,6 +535,8 @@ void exchange_answer(struct exchange *x, struct head *h, bool is_end)
         x->wait_us = record_now_us() - x->began_us;
         if (is_upgrade)
                 websocket_answer(x->ws, h);
+        if (h->body == HEAD_BODY_CLOSE) /* how it ends is the other engine's own business */
+                h->body = HEAD_BODY_STREAM;
         x->client->head(x->client_side, x, h, is_end && !is_upgrade);
         head_free(h);
         head_init(h);

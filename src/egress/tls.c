@@ -38,7 +38,7 @@ static int choose_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_n
         (void)ctx;
         if (SSL_select_next_proto(&chosen, out_n, ours, sizeof ours - 1, in, in_n) !=
             OPENSSL_NPN_NEGOTIATED)
-                return SSL_TLSEXT_ERR_ALERT_FATAL;
+                return SSL_TLSEXT_ERR_NOACK; /* it offers HTTP/1.0 only, say: HTTP/1 it is */
         *out = chosen;
         return SSL_TLSEXT_ERR_OK;
 }

@@ -92,6 +92,8 @@ class Handler(socketserver.StreamRequestHandler):
 
     def do_to_close(self, *_):
         self.send("HTTP/1.1 200 OK\r\n\r\nuntil the end\n")
+        if isinstance(self.connection, ssl.SSLSocket):
+            self.connection.unwrap()  # an end without a goodbye would be a cut
         return False
 
     def do_hints(self, *_):
