@@ -201,7 +201,7 @@ for id in "${ids[@]}"; do
 done
 
 # What arrived on the host while the full boxes ran, told by the host itself.
-declare -A event_case=([abstract]=35 [dgram]=B2 [tcp]=96 [tree-sock]=36 [tree-fifo]=36f [signal]=37
+declare -A event_case=([abstract]=35 [dgram]=B2 [tcp]=96 [udp]=96u [tcp6]=96v [tree-sock]=36 [tree-fifo]=36f [signal]=37
 	[ws-sock]=B1 [ws-fifo]=B1 [home-sock]=B1 [mount]=26 [tree-file]=F2)
 if [ -s "$res/events.full" ]; then
 	while read -r what _; do

@@ -141,6 +141,33 @@ static int listen_tcp(int *port)
         return fd;
 }
 
+/* listen_tcp6(&port): -1 where the host has no IPv6. */
+static int listen_tcp6(int *port)
+{
+        struct sockaddr_in6 a = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+        socklen_t len = sizeof a;
+        int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+        if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof a) < 0 || listen(fd, 16) < 0 ||
+            getsockname(fd, (struct sockaddr *)&a, &len) < 0)
+                return -1;
+        *port = ntohs(a.sin6_port);
+        return fd;
+}
+
+static int bind_udp(int *port)
+{
+        struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        socklen_t len = sizeof a;
+        int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+        if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof a) < 0 ||
+            getsockname(fd, (struct sockaddr *)&a, &len) < 0)
+                die("a UDP socket");
+        *port = ntohs(a.sin_port);
+        return fd;
+}
+
 static int make_fifo(const char *path)
 {
         unlink(path);
@@ -168,7 +195,7 @@ static void give(int fd, int secret_fd)
 
 /* ---- what is watched ---- */
 
-enum watch_kind { WATCH_STDIN, WATCH_ACCEPT, WATCH_DRAIN, WATCH_MOUNTS };
+enum watch_kind { WATCH_STDIN, WATCH_ACCEPT, WATCH_DRAIN, WATCH_ANSWER, WATCH_MOUNTS };
 
 static struct watch {
         const char *name;
@@ -197,6 +224,18 @@ static void on_accept(const char *name, int fd, int secret_fd)
         else if (send(c, canary, strlen(canary), MSG_NOSIGNAL) < 0)
                 event(name, "went away");
         close(c);
+}
+
+/* on_question(name, fd): a datagram is answered with the secret. */
+static void on_question(const char *name, int fd)
+{
+        struct sockaddr_in from;
+        socklen_t len = sizeof from;
+        char buf[64];
+        if (recvfrom(fd, buf, sizeof buf, 0, (struct sockaddr *)&from, &len) < 0)
+                return;
+        event(name, NULL);
+        sendto(fd, canary, strlen(canary), 0, (struct sockaddr *)&from, len);
 }
 
 static void on_mounts(int fd)
@@ -229,6 +268,9 @@ static void serve_loop(int secret_fd)
                         case WATCH_DRAIN:
                                 if (read(polls[i].fd, buf, sizeof buf) > 0)
                                         event(watches[i].name, NULL);
+                                break;
+                        case WATCH_ANSWER:
+                                on_question(watches[i].name, polls[i].fd);
                                 break;
                         case WATCH_MOUNTS:
                                 on_mounts(polls[i].fd);
@@ -319,7 +361,7 @@ static int serve_main(char **argv)
 {
         const char *dir = argv[0], *ws = argv[1], *home = argv[2], *tree = argv[3];
         char abstract[64], dgram[64], mq_name[64], shm_path[64];
-        int port = 0, signals = -1;
+        int port = 0, udp_port = 0, tcp6_port = -1, signals = -1;
 
         snprintf(canary, sizeof canary, "%s", argv[4]);
         env_file = fopen(join(ws, ".attack-env"), "we");
@@ -339,10 +381,14 @@ static int serve_main(char **argv)
         watch("abstract", WATCH_ACCEPT, listen_unix(abstract, true, SOCK_STREAM));
         watch("dgram", WATCH_DRAIN, listen_unix(dgram, true, SOCK_DGRAM));
         watch("tcp", WATCH_ACCEPT, listen_tcp(&port));
+        watch("tcp6", WATCH_ACCEPT, listen_tcp6(&tcp6_port));
+        watch("udp", WATCH_ANSWER, bind_udp(&udp_port));
         watch("mounts", WATCH_MOUNTS, open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC));
         tell("ABSTRACT", "%s", abstract);
         tell("ABSTRACT_DGRAM", "%s", dgram);
         tell("TCP_PORT", "%d", port);
+        tell("TCP6_PORT", "%d", tcp6_port);
+        tell("UDP_PORT", "%d", udp_port);
         plant_paths(ws, home, tree);
         int shm_id = plant_ipc(shm_path, mq_name);
         pid_t victim = victim_start(&signals);
