@@ -189,9 +189,9 @@ size_t dns_answer(struct names *names, const uint8_t *query, size_t n, uint64_t 
         put_u16(&b, q.id);
         put_u16(&b, flags);
         put_u16(&b, q.question_len ? 1 : 0);
-        put_u16(&b, has_answer);
-        put_u16(&b, has_soa);
-        put_u16(&b, q.has_opt);
+        put_u16(&b, has_answer ? 1 : 0);
+        put_u16(&b, has_soa ? 1 : 0);
+        put_u16(&b, q.has_opt ? 1 : 0);
         buf_put(&b, q.question, q.question_len);
         if (a.addr)
                 put_a(&b, a.addr);

@@ -48,13 +48,20 @@ ssize_t h1_chunks_feed(struct h1_chunks *, const char *, size_t, const char **da
 int h1_chunks_trailers(struct h1_chunks *, struct head *, struct err *);
 void h1_chunks_free(struct h1_chunks *);
 
+/* The writers break ${b} (and put nothing) instead of writing what our own parsers would refuse: a
+ * name or value with other characters, or a field of one connection among the fields. */
+
 /* h1_put_request(b, h): start line and fields with framing that follows h->body, ready to send.
  * Adds Host (with the port unless it is the usual one for ${is_tls}), nothing else. */
 void h1_put_request(struct buf *, const struct head *, bool is_tls);
-/* h1_put_answer(b, h, minor, is_persistent): for a client that speaks HTTP/1.${minor}.
- * HEAD_BODY_STREAM becomes chunked for 1.1 and ends with the connection for 1.0. */
+/* h1_put_answer(b, h, minor, is_persistent): for a client that speaks HTTP/1.${minor}. A body
+ * without a length (HEAD_BODY_STREAM, HEAD_BODY_CLOSE) becomes chunked for 1.1 and ends with the
+ * connection for 1.0, whatever ${is_persistent} says. 1.0 gets nothing of a 1xx. */
 void h1_put_answer(struct buf *, const struct head *, int minor, bool is_persistent);
-/* h1_put_chunk_head(b, n): the line before a chunk; the caller adds the data and CR LF. */
+/* h1_answer_is_chunked(h, minor): has it just said so? Then chunks and h1_put_last follow. */
+bool h1_answer_is_chunked(const struct head *, int minor);
+/* h1_put_chunk_head(b, n): the line before a chunk; the caller adds the data and CR LF. A chunk of
+ * nothing would be the last one and breaks ${b}. */
 void h1_put_chunk_head(struct buf *, size_t n);
 /* h1_put_last(b, trailers): the last chunk, with trailer fields unless NULL. */
 void h1_put_last(struct buf *, const struct head *trailers);

@@ -93,7 +93,7 @@ static void out_head(void *side, struct exchange *x, const struct head *h, bool 
                 return;
         }
         bool is_unbounded = h->body == HEAD_BODY_STREAM || h->body == HEAD_BODY_CLOSE;
-        s->is_answer_chunked = is_unbounded && s->minor >= 1 && !is_end;
+        s->is_answer_chunked = h1_answer_is_chunked(h, s->minor);
         s->is_answer_to_close = is_unbounded && s->minor == 0 && !is_end;
         /* A request that was not read to its end leaves bytes that nobody must take for the next. */
         if (s->is_answer_to_close || (s->state != READ_NOTHING && h->status != 101))

@@ -135,6 +135,13 @@ void h1_put_request(struct buf *b, const struct head *h, bool is_tls)
         end_put(b, start, size, h->body == HEAD_BODY_CLOSE ? NULL : at);
 }
 
+bool h1_answer_is_chunked(const struct head *h, int minor)
+{
+        bool has_body = h->status >= 200 && h->status != 204 && h->status != 304 && !h->is_to_head;
+        return has_body && minor >= 1 &&
+               (h->body == HEAD_BODY_STREAM || h->body == HEAD_BODY_CLOSE);
+}
+
 /* How the body of an answer ends; *is_persistent becomes false where only closing ends it. */
 static char *put_framing(char *at, const struct head *h, int minor, bool *is_persistent)
 {
@@ -142,18 +149,10 @@ static char *put_framing(char *at, const struct head *h, int minor, bool *is_per
                 return at;
         if (h->is_to_head || h->status == 304)
                 return h->has_length ? put_length(at, h->length) : at;
-        switch (h->body) {
-        case HEAD_BODY_NONE:
-                return put_length(at, 0);
-        case HEAD_BODY_LENGTH:
-                return put_length(at, h->length);
-        case HEAD_BODY_STREAM:
-                if (minor == 0)
-                        break;
+        if (h1_answer_is_chunked(h, minor))
                 return PUT(at, "transfer-encoding: chunked\r\n");
-        case HEAD_BODY_CLOSE:
-                break;
-        }
+        if (h->body == HEAD_BODY_NONE || h->body == HEAD_BODY_LENGTH)
+                return put_length(at, h->body == HEAD_BODY_LENGTH ? h->length : 0);
         *is_persistent = false;
         return at;
 }
@@ -251,6 +250,10 @@ void h1_put_answer(struct buf *b, const struct head *h, int minor, bool is_persi
 void h1_put_chunk_head(struct buf *b, size_t n)
 {
         static const char digits[] = "0123456789abcdef";
+        if (n == 0) { /* would be the last one */
+                b->is_broken = true;
+                return;
+        }
         char text[18];
         size_t at = sizeof text;
         text[--at] = '\n';

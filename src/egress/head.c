@@ -57,6 +57,24 @@ void head_move(struct head *to, struct head *from)
         head_init(from);
 }
 
+/* What is copied may be in the store itself, which moves when it grows. */
+struct source {
+        const char *p;
+        size_t offset; /* in the store, or SIZE_MAX */
+};
+
+static struct source source_of(const struct head *h, const void *p)
+{
+        const uint8_t *at = p, *data = h->store.data;
+        bool is_own = data && at >= data && at < data + h->store.len;
+        return (struct source){p, is_own ? (size_t)(at - data) : SIZE_MAX};
+}
+
+static const char *source_bytes(const struct head *h, struct source s)
+{
+        return s.offset == SIZE_MAX ? s.p : (const char *)h->store.data + s.offset;
+}
+
 /* Room for ${n} bytes and a NUL each for ${parts}; the first byte of a store is never used, so that
  * offset 0 can mean: nothing. */
 static uint8_t *store_room(struct head *h, size_t n, size_t parts)
@@ -78,11 +96,12 @@ static uint8_t *store_room(struct head *h, size_t n, size_t parts)
 
 uint32_t head_put(struct head *h, const void *p, size_t n)
 {
+        struct source from = source_of(h, p);
         uint8_t *at = n > STORE_MAX ? NULL : store_room(h, n, 1);
         if (!at)
                 return 0;
         if (n)
-                memcpy(at, p, n);
+                memcpy(at, source_bytes(h, from), n);
         at[n] = 0;
         return (uint32_t)(at - h->store.data);
 }
@@ -95,6 +114,7 @@ int head_add(struct head *h, const char *name, size_t name_len, const char *valu
                                HEAD_FIELDS_MAX);
         if (name_len > HEAD_LINE_MAX || value_len > HEAD_LINE_MAX - name_len)
                 return err_set(err, E_PROTO, "a header field has at most %d bytes", HEAD_LINE_MAX);
+        struct source name_from = source_of(h, name), value_from = source_of(h, value);
         uint8_t *at = h->store.len + name_len + value_len + 2 > HEAD_BYTES_MAX
                               ? NULL
                               : store_room(h, name_len + value_len, 2);
@@ -102,6 +122,8 @@ int head_add(struct head *h, const char *name, size_t name_len, const char *valu
                 return err_set(err, E_PROTO, "the header fields of a message have at most %d bytes",
                                HEAD_BYTES_MAX);
 
+        name = source_bytes(h, name_from);
+        value = source_bytes(h, value_from);
         struct field *f = &h->fields[h->fields_n++];
         f->name = (uint32_t)(at - h->store.data);
         f->name_len = (uint32_t)name_len;

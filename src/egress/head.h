@@ -80,7 +80,8 @@ void head_move(struct head *to, struct head *from);
 uint32_t head_put(struct head *, const void *, size_t);
 
 /* head_add(h, name, name_len, value, value_len, err): one more field, lower-casing the name. -1
- * when there are too many or they are too large. The caller has checked the characters. */
+ * when there are too many or they are too large. The caller has checked the characters. What is
+ * given to these functions may be in the store itself. */
 int head_add(struct head *, const char *name, size_t, const char *value, size_t, struct err *);
 
 static inline const char *head_str(const struct head *h, uint32_t off)

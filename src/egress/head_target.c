@@ -60,6 +60,7 @@ int head_target(struct head *h, const char *p, size_t n, struct err *err)
         h->target_len = (uint32_t)n;
         if (!h->target)
                 return err_set(err, E_PROTO, "the head of a message is too large");
+        p = head_str(h, h->target); /* what came may be in the store, which may have moved */
 
         if (n == 1 && p[0] == '*') {
                 if (h->method_len != 7 || memcmp(head_str(h, h->method), "OPTIONS", 7) != 0)

@@ -121,7 +121,9 @@ static void test_answers(void)
                         h1_put_answer(&b, &h, 1, h.is_persistent);
                         ssize_t n = h1_answer((const char *)b.data, b.len, answers[i].is_to_head,
                                               &again, &err);
-                        check(n == (ssize_t)b.len && again.body == h.body &&
+                        check(n == (ssize_t)b.len &&
+                                      again.body == (h.body == HEAD_BODY_CLOSE ? HEAD_BODY_STREAM
+                                                                               : h.body) &&
                                       again.length == h.length && again.status == h.status &&
                                       again.has_length == h.has_length &&
                                       again.fields_n == h.fields_n,
@@ -155,6 +157,8 @@ static void test_written(void)
         check_written("a reason is our own", "HTTP/1.1 404 Sorry\r\nContent-Length: 3\r\n\r\n",
                       false, 1, true, "HTTP/1.1 404 Not Found\r\ncontent-length: 3\r\n\r\n");
         check_written("chunked for HTTP/1.1", OK CHUNKED "\r\n", false, 1, true,
+                      "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
+        check_written("what ended with its connection too", OK "\r\n", false, 1, true,
                       "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
         check_written("closed for HTTP/1.0", OK CHUNKED "\r\n", false, 0, true,
                       "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n");
@@ -221,6 +225,9 @@ static void test_written(void)
         h1_put_chunk_head(&b, 0x1a2b);
         h1_put_chunk_head(&b, SIZE_MAX);
         h1_put_last(&b, NULL);
+        struct buf none = {0};
+        h1_put_chunk_head(&none, 0);
+        CHECK("a chunk of nothing is not", none.is_broken && none.len == 0);
         check_str("chunks are written", buf_cstr(&b), "1\r\n1a2b\r\nffffffffffffffff\r\n0\r\n\r\n");
 }
 

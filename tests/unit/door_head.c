@@ -29,6 +29,23 @@ static void test_fields(void)
         head_drop(&h, "x-one");
         CHECK("all fields of a name are dropped", h.fields_n == 1 && !head_find(&h, "x-one"));
 
+        f = head_find(&h, "x-two");
+        head_drop(&h, "x-two");
+        add(&h, "x-two", "from the store");
+        bool is_same = true;
+        for (int i = 0; i < 100; i++) { /* the store grows and moves under what is copied from it */
+                f = &h.fields[h.fields_n - 1];
+                is_same &= add(&h, head_str(&h, f->name), head_str(&h, f->value)) == 0;
+                f = &h.fields[h.fields_n - 1];
+                is_same &= strcmp(head_str(&h, f->value), "from the store") == 0;
+                uint32_t at = head_put(&h, head_str(&h, f->name), f->name_len);
+                is_same &= strcmp(head_str(&h, at), "x-two") == 0;
+                at = head_put(&h, "/a/b/c?d", 8);
+                is_same &= head_target(&h, head_str(&h, at), 8, NULL) == 0 && h.query_len == 1 &&
+                           strcmp(h.path.text, "/a/b/c") == 0;
+        }
+        CHECK("a head may be filled from itself", is_same);
+
         struct head to;
         head_move(&to, &h);
         CHECK("a moved head leaves nothing",
