@@ -111,7 +111,7 @@ int ca_seed_home(const struct ca *ca, int home_fd, unsigned uid, unsigned gid, s
         _cleanup_close_ int pki = beneath_mkdirs(home_fd, ".pki", 0700, err);
         if (db < 0 || pki < 0)
                 return err_add(err, "prepare ~/.pki");
-        if (st.st_uid != uid && fchown(pki, uid, gid) < 0)
+        if (st.st_uid != uid && fchownat(pki, "", uid, gid, AT_EMPTY_PATH) < 0)
                 return err_sys(err, "give ~/.pki to the box");
         if (beneath_remove_tree(pki, "nssdb", err) < 0)
                 return -1;
