@@ -2,8 +2,9 @@
  * supervisor. Everything in the box is its child, so all share one filter, one domain, one group;
  * nobody ever enters a box from outside.
  *
- * It reads two things: typed frames of the supervisor, and wait statuses. It holds no secret, no
- * capability, no host descriptor but its control socket, and cannot be traced (case 14). */
+ * It reads three things: typed frames of the supervisor, wait statuses, and addresses that programs
+ * want opened, which it passes on. It holds no secret, no capability, no host descriptor but its
+ * control socket, and cannot be traced (case 14). */
 #include "box/init.h"
 
 #include "base/cleanup.h"
@@ -12,6 +13,7 @@
 #include "box/box.h"
 #include "box/build.h"
 #include "box/inbound.h"
+#include "box/open_url.h"
 #include "box/role_attack.h"
 #include "box/spawn.h"
 #include "box/step.h"
@@ -188,13 +190,16 @@ static void reap(struct init *in1)
         }
 }
 
-static void serve(struct init *in1, int sig_fd)
+static void serve(struct init *in1, int sig_fd, int url_fd)
 {
-        struct pollfd p[2] = {{.fd = in1->ctl_fd, .events = POLLIN},
-                              {.fd = sig_fd, .events = POLLIN}};
+        struct pollfd p[3] = {{.fd = in1->ctl_fd, .events = POLLIN},
+                              {.fd = sig_fd, .events = POLLIN},
+                              {.fd = url_fd, .events = POLLIN}};
         for (;;) {
-                if (poll(p, 2, -1) < 0)
+                if (poll(p, 3, -1) < 0)
                         continue;
+                if (p[2].revents)
+                        open_url_read(url_fd, in1->ctl_fd);
                 if (p[1].revents) {
                         struct signalfd_siginfo s;
                         if (read(sig_fd, &s, sizeof s) == (ssize_t)sizeof s)
@@ -290,6 +295,6 @@ _Noreturn void init_main(struct build *b, const struct box_first *first, int go_
                 for (int i = 0; i < 3; i++)
                         close_fd(&b->keep_fds[i]);
         }
-        serve(&in1, sig_fd);
+        serve(&in1, sig_fd, open_url_make());
         _exit(0);
 }

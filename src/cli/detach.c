@@ -33,7 +33,7 @@ int detach_parse(const char *s, struct detach *d)
 }
 
 /* What was typed, as far as we care. */
-enum key { KEY_OTHER, KEY_PREFIX, KEY_LEAVE, KEY_SILENT, KEY_PASTE_ON, KEY_PASTE_OFF };
+enum key { KEY_OTHER, KEY_PREFIX, KEY_LEAVE, KEY_YES, KEY_SILENT, KEY_PASTE_ON, KEY_PASTE_OFF };
 
 struct csi {
         unsigned v[4];  /* parameters; v[i] is the first sub-parameter */
@@ -99,6 +99,8 @@ static enum key csi_key(const struct detach *d, const struct csi *c)
         bool is_leave = code == 'd' && (has_mods(mods, 0) || has_mods(mods, 4));
         if ((is_prefix || is_leave) && c->event == 3)
                 return KEY_SILENT; /* let go of */
+        if (d->is_asked && d->is_armed && code == 'f' && (has_mods(mods, 0) || has_mods(mods, 4)))
+                return c->event == 3 ? KEY_SILENT : KEY_YES;
         return is_prefix ? KEY_PREFIX : is_leave ? KEY_LEAVE : KEY_OTHER;
 }
 
@@ -110,6 +112,8 @@ static size_t next(const struct detach *d, const uint8_t *p, size_t n, enum key 
                 *key = KEY_PREFIX;
         else if (p[0] == 'd' || p[0] == 'D' || p[0] == ('d' & 0x1f))
                 *key = KEY_LEAVE;
+        else if (d->is_asked && (p[0] == 'f' || p[0] == 'F' || p[0] == ('f' & 0x1f)))
+                *key = KEY_YES;
         if (p[0] != 0x1b || n < 3 || p[1] != '[')
                 return 1;
         size_t len = 2;
@@ -145,6 +149,9 @@ bool detach_feed(struct detach *d, const uint8_t *p, size_t n, struct buf *out)
                         d->prefix_n = len;
                 } else if (key == KEY_LEAVE) {
                         return true;
+                } else if (key == KEY_YES) {
+                        d->is_armed = d->is_asked = false;
+                        d->is_answered = true;
                 } else if (key != KEY_SILENT) {
                         d->is_armed = false;
                         buf_put(out, d->prefix, d->prefix_n);

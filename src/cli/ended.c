@@ -11,6 +11,7 @@
 #include "cli/out.h"
 #include "wire/msg.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
@@ -100,5 +101,20 @@ void ended_notice(bool is_raw, const char *words)
                 return;
         }
         _cleanup_free_ char *line = str_fmt("\r\nostiary: %s\r\n", shown);
+        fdio_write_all(STDERR_FILENO, line, strlen(line));
+}
+
+void ended_url(bool is_raw, const char *box, const char *url, uint32_t port, uint32_t key)
+{
+        _cleanup_free_ char *shown = str_quote(url);
+        _cleanup_free_ char *way = key ? str_fmt("Ctrl-%c f", toupper((int)key))
+                                       : str_fmt("ostiary forward %s %u:%u", box, port, port);
+        const char *nl = is_raw ? "\r\n" : "\n";
+        _cleanup_free_ char *back =
+                port ? str_fmt("ostiary: it comes back to port %u of the box; to let it: %s%s",
+                               port, way, nl)
+                     : str_dup("");
+        _cleanup_free_ char *line = str_fmt("%sostiary: the box wants this opened: %s%s%s",
+                                            is_raw ? nl : "", shown, nl, back);
         fdio_write_all(STDERR_FILENO, line, strlen(line));
 }

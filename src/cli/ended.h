@@ -3,6 +3,7 @@
 #define CLI_ENDED_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct buf;
 struct cur;
@@ -21,5 +22,9 @@ void ended_failure(struct cur *body, struct err *);
 
 /* ended_notice(is_raw, words): a notice while the box runs, on a line of its own. */
 void ended_notice(bool is_raw, const char *words);
+
+/* ended_url(is_raw, box, url, port, key): the box wants ${url} opened; ${port} of the box is where
+ * it leads back to, or 0; ${key} is the one before f that forwards it, or 0 when there is none. */
+void ended_url(bool is_raw, const char *box, const char *url, uint32_t port, uint32_t key);
 
 #endif

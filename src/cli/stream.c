@@ -36,7 +36,9 @@ struct loop {
         struct buf refused; /* hosts, for the end */
         bool is_over;
         int code;
-        int early_n; /* signals that came before the command ran */
+        int early_n;         /* signals that came before the command ran */
+        uint32_t offer_port; /* what the prefix and f would forward */
+        bool is_owed;        /* that was typed: the answer is shown also to the quiet */
 };
 
 /* --- towards the box -------------------------------------------------------------------------- */
@@ -111,6 +113,11 @@ static void on_input(struct loop *l)
         bool is_leaving = detach_feed(&l->s->detach, bytes, (size_t)n, &keys);
         if (keys.len)
                 send_data(l, MSG_STDIN, keys.data, keys.len);
+        if (l->s->detach.is_answered) {
+                l->s->detach.is_answered = false;
+                l->is_owed = true;
+                send_u32(l, MSG_FORWARD, l->offer_port, NULL);
+        }
         if (is_leaving) {
                 l->s->is_detached = true;
                 over(l, EXIT_OK);
@@ -189,6 +196,21 @@ static void on_replay(struct loop *l, const struct cur *body)
         *p = before;
 }
 
+/* on_url(l, body): shown, never opened. A port is forwarded when the user says so: by key where the
+ * terminal is ours, by a command elsewhere. */
+static void on_url(struct loop *l, struct cur *body)
+{
+        struct stream *s = l->s;
+        _cleanup_free_ char *url = NULL;
+        uint32_t port;
+        if (cur_lstr(body, MSG_URL_MAX, &url) < 0 || cur_u32(body, &port) < 0 || port > 65535)
+                return;
+        bool has_keys = s->is_tty && s->is_started && !s->detach.is_off;
+        s->detach.is_asked = has_keys && port;
+        l->offer_port = port;
+        ended_url(s->is_tty && s->is_started, s->id, url, port, has_keys ? s->detach.base : 0);
+}
+
 static void on_frame(struct loop *l, struct frame *f)
 {
         char *words = NULL;
@@ -206,13 +228,17 @@ static void on_frame(struct loop *l, struct frame *f)
                 on_replay(l, &f->body);
                 return;
         case MSG_NOTICE:
-                if (cur_lstr(&f->body, 4096, &words) == 0 && !l->s->is_quiet)
+                if (cur_lstr(&f->body, 4096, &words) == 0 && (!l->s->is_quiet || l->is_owed))
                         ended_notice(l->s->is_tty && l->s->is_started, words);
+                l->is_owed = false;
                 free(words);
                 return;
         case MSG_REFUSED:
                 l->refused.len = 0;
                 buf_put(&l->refused, f->body.p, f->body.left);
+                return;
+        case MSG_SHOW_URL:
+                on_url(l, &f->body);
                 return;
         case MSG_FAILED: {
                 struct err err = {0};

@@ -3,6 +3,7 @@
 #include "session/plan.h"
 
 #include "base/str.h"
+#include "box/open_url.h"
 #include "box/weak.h"
 #include "policy/env_list.h"
 #include "policy/profile.h"
@@ -110,6 +111,7 @@ void plan_env(const struct session_opts *opts, const struct profile *profile,
         strs_set_env(env, "LOGNAME", plan->box.user);
         strs_set_env(env, "SHELL", plan->box.shell);
         strs_set_env(env, "TMPDIR", "/tmp");
+        strs_set_env(env, "BROWSER", OPEN_URL_PROGRAM);
         strs_set_env(env, "OSTIARY_BOX", plan->box.id);
         if (!strs_get_env(env, "LANG") && !strs_get_env(env, "LC_ALL"))
                 strs_set_env(env, "LANG", "C.UTF-8");

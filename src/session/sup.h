@@ -71,6 +71,7 @@ struct sup {
         struct loop_timer refill; /* when the pool it came from is looked after */
         struct sup_door *door;    /* NULL until the box is built */
         struct inbound *inbound;  /* NULL until a port is published */
+        uint32_t open_port; /* what the last address led back to, until it was answered; or 0 */
         struct loop_src *ctl_src, *pid_src, *listen_src, *sig_src, *time_src, *watch_src;
         int sig_fd, time_fd, watch_fd;
         struct exec *execs;
@@ -158,7 +159,15 @@ void sup_inbound_forget(struct client *);
 /* sup_inbound_connected(s, f): MSG_CONNECTED of pid 1. */
 void sup_inbound_connected(struct sup *, struct frame *);
 void sup_on_publish(struct client *, struct frame *);
+/* sup_inbound_open(s, spec, err): publish until the box ends; where, the caller's to free, or NULL.
+ */
+char *sup_inbound_open(struct sup *, const char *spec, struct err *);
 void sup_on_ports(struct client *, struct frame *);
+
+/* sup_open.c */
+/* sup_open_url(s, f): MSG_OPEN_URL of pid 1. */
+void sup_open_url(struct sup *, struct frame *);
+void sup_on_forward(struct client *, struct frame *);
 
 /* sup_watch.c */
 /* watch_timer(ms): a timer that fires once; a descriptor or -1. */

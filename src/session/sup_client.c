@@ -250,7 +250,7 @@ static const struct {
         {MSG_RULE, true, sup_on_rule},       {MSG_RULES, true, sup_on_rules},
         {MSG_RELOAD, true, sup_on_reload},   {MSG_APPROVALS, true, sup_on_approvals},
         {MSG_APPROVE, true, sup_on_approve}, {MSG_PUBLISH, true, sup_on_publish},
-        {MSG_PORTS, true, sup_on_ports},
+        {MSG_PORTS, true, sup_on_ports},     {MSG_FORWARD, false, sup_on_forward},
 };
 
 static void answer(struct client *c, struct frame *f)

@@ -210,6 +210,13 @@ void sup_inbound_connected(struct sup *s, struct frame *f)
         frame_send(s->inbound->relay_fd, RELAY_GOT, &b, f->fds, f->fds_n == 1 ? 1 : 0);
 }
 
+char *sup_inbound_open(struct sup *s, const char *spec, struct err *err)
+{
+        char words[PUBLISH_WORDS];
+        struct port *p = open_port(s, spec, NULL, err);
+        return p ? str_dup(publish_words(&p->what, words)) : NULL;
+}
+
 /* --- what clients ask ------------------------------------------------------------------------- */
 
 void sup_on_publish(struct client *c, struct frame *f)

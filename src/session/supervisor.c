@@ -294,6 +294,9 @@ static void on_ctl(void *ctx, uint32_t events)
         case MSG_CONNECTED:
                 sup_inbound_connected(s, &f);
                 break;
+        case MSG_OPEN_URL:
+                sup_open_url(s, &f);
+                break;
         default:
                 break;
         }

@@ -27,6 +27,7 @@ enum msg_type {
         MSG_CLOSE_OUT, /* u32 1 or 2: the client's side of stdout or stderr is gone */
         MSG_PUBLISH,   /* lstr [HOST:]PORT[:BOXPORT], u32 1: only as long as this conversation */
         MSG_PORTS,     /* empty: what is published? */
+        MSG_FORWARD,   /* u32 port that MSG_SHOW_URL offered: yes; answered by MSG_NOTICE */
         MSG_RULE,  /* u32 1 to add, 0 to take back, lstr line: answered by MSG_DONE when in force */
         MSG_RULES, /* empty: answered by MSG_RULES_ARE */
         MSG_RELOAD,    /* empty: read the files of rules again; answered by MSG_DONE */
@@ -42,9 +43,11 @@ enum msg_type {
         MSG_NOTICE,        /* lstr sentence for the user (a limit is near, disk is low) */
         MSG_INFO,          /* struct msg_info: answer to STATUS */
         MSG_PUBLISHED,     /* lstr address and port on the host, u32 port in the box */
-        MSG_PORTS_ARE,     /* u32 pid of the box's first process, u32 count, then as MSG_PUBLISHED */
-        MSG_REPLAY,        /* bytes: output from before the attach */
-        MSG_DONE,          /* u64 generation of the policy that is in force now */
+        MSG_SHOW_URL,      /* lstr address that the box wants opened, u32 port of the box it leads
+                              back to, or 0 */
+        MSG_PORTS_ARE, /* u32 pid of the box's first process, u32 count, then as MSG_PUBLISHED */
+        MSG_REPLAY,    /* bytes: output from before the attach */
+        MSG_DONE,      /* u64 generation of the policy that is in force now */
         MSG_RULES_ARE, /* u64 generation, u32 enum door_level; + sealed memfd of layers (door.h) */
         MSG_REFUSED, /* before MSG_ENDED: hosts that were refused, and their cures (audit/refused.h)
                       */
@@ -65,7 +68,10 @@ enum msg_type {
         MSG_SPAWN_ERR,   /* u32 exec id, u32 err_code, lstr sentence */
         MSG_EXITED,      /* u32 exec id, u32 wait status, u64 cpu us, u64 peak memory KiB */
         MSG_CONNECTED,   /* u32 connection, u32 errno or 0; + the socket */
+        MSG_OPEN_URL,    /* lstr address that a program in the box wants opened */
 };
+
+enum { MSG_URL_MAX = 3072 };
 
 /* What to run. */
 struct msg_spawn {
