@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-enum { LOOKUP_FDS_MAX = 2 * CONF_SERVERS_MAX + 4 };
+enum { LOOKUP_FDS_MAX = 2 * CONF_SERVERS_MAX + 4, SETTLE_MS = 200 };
 
 struct resolve_wait {
         struct lookup *lookup;
@@ -35,7 +35,11 @@ struct lookup {
         struct host_name name;
         ares_channel channel;
         struct lookup_fd fds[LOOKUP_FDS_MAX];
-        struct loop_timer timer;
+        struct loop_timer timer, settle;
+        int pending; /* families that have not answered */
+        int status;  /* why there is nothing, if there is nothing */
+        uint32_t ttl;
+        bool is_settling;
         struct resolve_wait *waits;
         bool is_closing; /* the channel is being destroyed: its last words mean nothing */
         bool is_done;
@@ -74,6 +78,7 @@ static void channel_end(struct lookup *k)
         for (size_t i = 0; i < LOOKUP_FDS_MAX; i++)
                 loop_del(&k->fds[i].src);
         loop_timer_stop(&k->timer);
+        loop_timer_stop(&k->settle);
 }
 
 static void lookup_free(struct lookup *k)
@@ -128,13 +133,10 @@ static const char *why(int status)
         }
 }
 
-static void on_answer(void *ctx, int status, int timeouts, struct ares_addrinfo *info)
+/* take(k, info): the addresses of one answer, and for how long it holds. */
+static void take(struct lookup *k, const struct ares_addrinfo *info)
 {
-        struct lookup *k = ctx;
-        uint32_t ttl = MEMORY_MOST_S;
-        (void)timeouts;
-        for (struct ares_addrinfo_node *n = info && !k->is_closing ? info->nodes : NULL; n;
-             n = n->ai_next) {
+        for (const struct ares_addrinfo_node *n = info->nodes; n; n = n->ai_next) {
                 struct sockaddr_in in;
                 struct sockaddr_in6 in6;
                 if (n->ai_family == AF_INET && n->ai_addrlen >= sizeof in) {
@@ -144,26 +146,46 @@ static void on_answer(void *ctx, int status, int timeouts, struct ares_addrinfo 
                         memcpy(&in6, n->ai_addr, sizeof in6);
                         addr_list_add(&k->answer.addrs, (const uint8_t *)&in6.sin6_addr, 16);
                 }
-                if (n->ai_ttl >= 0 && (uint32_t)n->ai_ttl < ttl)
-                        ttl = (uint32_t)n->ai_ttl;
+                if (n->ai_ttl >= 0 && (uint32_t)n->ai_ttl < k->ttl)
+                        k->ttl = (uint32_t)n->ai_ttl;
         }
-        for (struct ares_addrinfo_cname *c = info ? info->cnames : NULL; c; c = c->next)
-                if (c->ttl >= 0 && (uint32_t)c->ttl < ttl)
-                        ttl = (uint32_t)c->ttl;
-        if (info)
-                ares_freeaddrinfo(info);
-        if (k->is_closing)
-                return;
+        for (const struct ares_addrinfo_cname *c = info->cnames; c; c = c->next)
+                if (c->ttl >= 0 && (uint32_t)c->ttl < k->ttl)
+                        k->ttl = (uint32_t)c->ttl;
+}
+
+/* conclude(k): what has come is the answer. */
+static void conclude(struct lookup *k)
+{
         k->is_done = true;
-        bool is_absent = status == ARES_ENOTFOUND || status == ARES_ENODATA;
         if (k->answer.addrs.n == 0) {
                 snprintf(k->words, sizeof k->words, "%s does not resolve: %s.", k->name.text,
-                         status == ARES_SUCCESS ? why(ARES_ENODATA) : why(status));
+                         why(k->status));
                 k->answer.words = k->words;
         }
+        bool is_absent = k->status == ARES_ENOTFOUND || k->status == ARES_ENODATA;
         if (k->answer.addrs.n || is_absent)
-                memory_put(&k->resolver->memory, &k->name, &k->answer.addrs, ttl,
-                           loop_now(k->resolver->loop));
+                memory_put(&k->resolver->memory, &k->name, &k->answer.addrs,
+                           k->pending ? 0 : k->ttl, loop_now(k->resolver->loop));
+}
+
+/* Called once for each family. */
+static void on_answer(void *ctx, int status, int timeouts, struct ares_addrinfo *info)
+{
+        struct lookup *k = ctx;
+        (void)timeouts;
+        if (!k->is_closing) {
+                if (info)
+                        take(k, info);
+                /* "There is none" is the weaker word: the other family may have failed. */
+                bool is_weak = status == ARES_SUCCESS || status == ARES_ENODATA;
+                if (!is_weak || k->status == ARES_SUCCESS)
+                        k->status = status == ARES_SUCCESS ? ARES_ENODATA : status;
+                if (--k->pending == 0)
+                        conclude(k);
+        }
+        if (info)
+                ares_freeaddrinfo(info);
 }
 
 /* after(k): c-ares has had its turn; is it done, or when does it want the next one? */
@@ -173,6 +195,11 @@ static void after(struct lookup *k)
         if (k->is_done) {
                 lookup_tell(k);
                 return;
+        }
+        /* One family has answered: the other gets a moment, and is not waited for beyond it. */
+        if (k->answer.addrs.n && !k->is_settling) {
+                k->is_settling = true;
+                loop_timer_set(k->resolver->loop, &k->settle, SETTLE_MS);
         }
         if (ares_timeout(k->channel, NULL, &tv))
                 loop_timer_set(k->resolver->loop, &k->timer,
@@ -185,6 +212,14 @@ static void on_time(void *ctx)
         if (!k->is_done)
                 ares_process_fd(k->channel, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
         after(k);
+}
+
+static void on_settle(void *ctx)
+{
+        struct lookup *k = ctx;
+        if (!k->is_done)
+                conclude(k);
+        lookup_tell(k);
 }
 
 static void on_event(void *ctx, uint32_t events)
@@ -250,15 +285,22 @@ static int channel_begin(struct lookup *k)
         return ares_set_servers_ports_csv(k->channel, c->servers);
 }
 
+/* Both families by questions of their own: a server that never answers one of them is common. */
 static void lookup_ask(struct lookup *k)
 {
         int status = channel_begin(k);
-        if (status != ARES_SUCCESS) {
-                on_answer(k, status, 0, NULL);
-        } else {
-                struct ares_addrinfo_hints hints = {.ai_family = AF_UNSPEC,
+        k->pending = 2;
+        k->status = ARES_SUCCESS;
+        k->ttl = MEMORY_MOST_S;
+        k->is_settling = false;
+        k->answer = (struct answer){0};
+        for (int i = 0; i < 2; i++) {
+                struct ares_addrinfo_hints hints = {.ai_family = i ? AF_INET : AF_INET6,
                                                     .ai_flags = ARES_AI_NOSORT};
-                ares_getaddrinfo(k->channel, k->name.text, NULL, &hints, on_answer, k);
+                if (status != ARES_SUCCESS)
+                        on_answer(k, status, 0, NULL);
+                else
+                        ares_getaddrinfo(k->channel, k->name.text, NULL, &hints, on_answer, k);
         }
         if (!k->is_done)
                 after(k);
@@ -320,6 +362,7 @@ struct resolve_wait *resolve_start(struct resolver *r, const struct host_name *n
                         str_no_memory();
                 *k = (struct lookup){.resolver = r, .name = *name, .next = r->lookups};
                 k->timer = (struct loop_timer){.fn = on_time, .ctx = k};
+                k->settle = (struct loop_timer){.fn = on_settle, .ctx = k};
                 r->lookups = k;
         }
         struct resolve_wait *w = calloc(1, sizeof *w);

@@ -156,6 +156,9 @@ static int allow_some(scmp_filter_ctx f)
         /* abort() signals itself. */
         bad |= seccomp_rule_add(f, ALLOW, SCMP_SYS(tgkill), 1,
                                 SCMP_A0_32(SCMP_CMP_EQ, (unsigned)getpid()));
+        /* Asking for a limit of its own, never setting one. */
+        bad |= seccomp_rule_add(f, ALLOW, SCMP_SYS(prlimit64), 2, SCMP_A0_32(SCMP_CMP_EQ, 0),
+                                SCMP_A2_64(SCMP_CMP_EQ, 0));
         bad |= seccomp_rule_add(f, ALLOW, SCMP_SYS(prctl), 1,
                                 SCMP_A0_32(SCMP_CMP_EQ, PR_GET_SECCOMP));
         return bad;

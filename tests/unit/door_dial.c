@@ -34,6 +34,8 @@ static const struct record first_server[] = {
         {"fail.test", "!2"},
         {"refuse.test", "!5"},
         {"silent.test", "silence"},
+        {"half.test", "silence6"},
+        {"half.test", "20.0.0.1"},
         {"deaf.test", "20.0.0.66"},
         {"empty.test", "=nowhere.test"},
         {"roam.test", "20.0.0.1"},
@@ -68,6 +70,10 @@ static void grants(void)
         expect("a dead IPv6 does not hold up", call(REQUEST_HTTP, "sick6.test", PORT), -1,
                "20.0.0.3:4430");
         CHECK("for more than a moment", now_ms() - at < 3000);
+        at = now_ms();
+        expect("a server that never answers about IPv6", call(REQUEST_HTTP, "half.test", PORT), -1,
+               "20.0.0.1:4430");
+        CHECK("is not waited for", now_ms() - at < 900);
         expect("a chain of names to a public address", call(REQUEST_HTTP, "chain.test", PORT), -1,
                "20.0.0.1");
         expect("to= is dialled without a question", call(REQUEST_HTTP, "near.test", 443), -1,
@@ -232,6 +238,49 @@ static void roaming(void)
         put_file(resolv_real, "nameserver 127.0.0.1\n");
 }
 
+/* first_numbers(out): of the first two questions of a fresh process. */
+static void first_numbers(unsigned out[2])
+{
+        dial_start("");
+        rules(DOOR_STRICT, "allow * *.test:*");
+        queries_of(NULL);
+        struct reply r = call(REQUEST_HTTP, "pub.test", PORT);
+        close_fd(&r.fd);
+        out[0] = out[1] = 0;
+        if (queries_of("pub.test") == 2)
+                sscanf(queries_text, "%*s %*u %u %*s %*u %u", &out[0], &out[1]);
+}
+
+/* c-ares without /dev/urandom would number its questions by an unseeded rand(). */
+static void numbers(void)
+{
+        unsigned a[2], b[2];
+        first_numbers(a);
+        first_numbers(b);
+        check(a[0] && b[0] && (a[0] != b[0] || a[1] != b[1]),
+              "questions have numbers that cannot be guessed", "%u %u, %u %u", a[0], a[1], b[0],
+              b[1]);
+}
+
+/* The reader of resolv.conf is a child of dial's; it must not outlive it. */
+static void leftovers(void)
+{
+        char path[64];
+        dial_start("");
+        snprintf(path, sizeof path, "/proc/%d/task/%d/children", dial_pid, dial_pid);
+        _cleanup_free_ char *text = fdio_read_file(AT_FDCWD, path, 4096, NULL);
+        pid_t child = text ? atoi(text) : 0;
+        check(child > 0, "dial has a reader of its files", "%s", text ? text : "?");
+        kill(dial_pid, SIGKILL);
+        waitpid(dial_pid, NULL, 0);
+        dial_pid = -1;
+        close_fd(&control);
+        close_fd(&egress);
+        for (int i = 0; i < 100 && child > 0 && kill(child, 0) == 0; i++)
+                usleep(20000);
+        CHECK("which ends with it", child > 0 && kill(child, 0) < 0);
+}
+
 static bool dies(uint32_t type, const struct buf *b, bool is_egress)
 {
         if (!dial_start(""))
@@ -309,6 +358,8 @@ int main(void)
         cancels();
         policies();
         roaming();
+        numbers();
+        leftovers();
         nonsense();
         dial_end();
         for (size_t i = 0; i < 2; i++) {

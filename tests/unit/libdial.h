@@ -104,10 +104,12 @@ static void deaf_on(const char *addr, uint16_t port)
  */
 
 struct record {
-        const char *name, *value; /* an address, "=name" for CNAME, "!N" for code N, "silence" */
+        const char *name, *value; /* an address, "=name" for CNAME, "!N" for code N, "silence",
+                                     "silence6" for no answer about IPv6 */
 };
 
-static int queries[2]; /* a pipe: every question, one line each */
+static int queries[2]; /* a pipe: every question with its type and number, one line each */
+static char queries_text[65536];
 
 static size_t put_name(uint8_t *out, const char *name)
 {
@@ -145,7 +147,7 @@ static size_t dns_answer(const uint8_t *q, size_t n, uint8_t *out, const struct 
         }
         name[len ? len - 1 : 0] = 0;
         unsigned type = q[at + 2];
-        dprintf(queries[1], "%s %u\n", name, type);
+        dprintf(queries[1], "%s %u %u\n", name, type, q[0] * 256u + q[1]);
         memcpy(out, q, at + 5);
         out[2] = 0x81;
         out[3] = 0x80;
@@ -160,7 +162,8 @@ static size_t dns_answer(const uint8_t *q, size_t n, uint8_t *out, const struct 
                         if (strcasecmp(r->name, owner) != 0)
                                 continue;
                         is_known = true;
-                        if (strcmp(r->value, "silence") == 0)
+                        if (strcmp(r->value, "silence") == 0 ||
+                            (strcmp(r->value, "silence6") == 0 && type == 28))
                                 return 0;
                         if (r->value[0] == '!') {
                                 out[3] = (uint8_t)(0x80 | atoi(r->value + 1));
@@ -168,7 +171,7 @@ static size_t dns_answer(const uint8_t *q, size_t n, uint8_t *out, const struct 
                                 next = r->value + 1;
                                 used += put_rr(out + used, owner, 5, data, put_name(data, next));
                                 out[7]++;
-                        } else if (type == (strchr(r->value, ':') ? 28 : 1)) {
+                        } else if (r->value[0] != 's' && type == (strchr(r->value, ':') ? 28 : 1)) {
                                 inet_pton(type == 28 ? AF_INET6 : AF_INET, r->value, data);
                                 used += put_rr(out + used, owner, type, data, type == 28 ? 16 : 4);
                                 out[7]++;
@@ -212,9 +215,9 @@ static pid_t dns_start(const char *addr, const struct record *table)
  * forgets all of them. */
 static int queries_of(const char *name)
 {
-        static char text[65536];
+        char *text = queries_text;
         usleep(20000);
-        ssize_t n = read(queries[0], text, sizeof text - 1);
+        ssize_t n = read(queries[0], text, sizeof queries_text - 1);
         text[n > 0 ? n : 0] = 0;
         int found = 0;
         size_t len = name ? strlen(name) : 0;
