@@ -71,18 +71,18 @@ static int take_framing(struct head *h, const struct h1_fields *f, bool is_head_
                 h->has_length = false;
                 return h->status == 101 ? take_upgrade(h, f, err) : 0;
         }
-        if (is_head_request || h->status == 304) {
-                h->is_to_head = is_head_request;
-                /* A 304 that says chunked may well be followed by chunks. */
-                if (h->status == 304 && f->is_chunked)
-                        h->is_persistent = false;
-                return 0;
-        }
+        h->is_to_head = is_head_request;
         if (h->status == 204) {
-                if (has_body)
+                if (has_body && !is_head_request)
                         h->is_persistent = false;
                 h->has_length = false;
                 h->length = 0;
+                return 0;
+        }
+        if (is_head_request || h->status == 304) {
+                /* A 304 that says chunked may well be followed by chunks. */
+                if (!is_head_request && f->is_chunked)
+                        h->is_persistent = false;
                 return 0;
         }
         if (f->is_chunked) {
