@@ -57,6 +57,15 @@ table() {
 		want python3-requests /usr/lib/python3/dist-packages/requests   a client
 		want python3-grpcio   /usr/lib/python3/dist-packages/grpc   gRPC both ways
 		want python3-httpx    /usr/lib/python3/dist-packages/httpx   a client
+		want gnutls-bin       gnutls-cli               a client
+		want golang-go        go                       a client
+		want default-jdk-headless javac                a client
+		want ruby             ruby                     a client
+		want php-cli          php                      a client
+		want php-curl         /usr/lib/php/*/curl.so   a client
+		want libio-socket-ssl-perl /usr/share/perl5/IO/Socket/SSL.pm   a client
+		want libnss3-tools    certutil                 the trust of browsers
+		want chromium         chromium                 a browser in the box
 		want man-db           man                      checking the manual page
 		want zsh              zsh                      checking the completion for zsh
 		want fish             fish                     checking the completion for fish

@@ -26,6 +26,7 @@ const struct etc_entry etc_list[] = {
         {"ca-certificates", ETC_DIR, "certificates of authorities"},
         {"ca-certificates.conf", ETC_FILE, "certificates of authorities"},
         {"centos-release", ETC_FILE, "which system this is"},
+        {"chromium.d", ETC_DIR, "browsers: the flags that Debian starts it with"},
         {"clang", ETC_DIR, "compilers"},
         {"crypto-policies", ETC_DIR, "which ciphers TLS libraries use"},
         {"csh.cshrc", ETC_FILE, "the shell"},
