@@ -167,9 +167,12 @@ door_others() {
 door_end() {
 	local p
 	[ -z "$door_box" ] || as "$uid $home" "$ours" rm -f "$door_box" >/dev/null 2>&1
-	for p in "${door_started[@]}"; do kill $(door_tree "$p") 2>/dev/null; done
+	for p in "${door_started[@]}"; do door_tree "$p" | xargs -r kill 2>/dev/null; done
 	sleep 0.3
-	for p in "${door_started[@]}"; do kill -9 $(door_tree "$p") 2>/dev/null; wait "$p" 2>/dev/null; done
+	for p in "${door_started[@]}"; do
+		door_tree "$p" | xargs -r kill -9 2>/dev/null
+		wait "$p" 2>/dev/null
+	done
 }
 
 # --- ours -----------------------------------------------------------------------------------------------
@@ -207,12 +210,14 @@ door_tree() {
 # door_processes TARGET: all that work for it. Of ours the supervisor and the roles, not what is in the box.
 door_processes() {
 	local p name
-	for p in $(door_tree "${door_pid[$1]}"); do
-		if [ "$1" = ostiary ] && [ "$p" != "${door_pid[$1]}" ]; then
-			read -r name <"/proc/$p/comm" || continue
-			case $name in ostiary-egress | ostiary-dial | ostiary-keeper | ostiary-audit) ;; *) continue ;; esac
-		fi
-		echo "$p"
+	if [ "$1" != ostiary ]; then
+		door_tree "${door_pid[$1]}"
+		return
+	fi
+	echo "${door_pid[$1]}"
+	for p in $(cat "/proc/${door_pid[$1]}/task/"*/children 2>/dev/null); do
+		read -r name <"/proc/$p/comm" || continue
+		case ${name#ostiary-} in egress | dial | keeper | audit) echo "$p" ;; esac
 	done 2>/dev/null
 }
 

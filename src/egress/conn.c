@@ -1,7 +1,7 @@
 /* conn.c - see conn.h. Every connection of egress, to the box and to origins, is one of these.
  *
- * Nothing here calls its owner from inside one of the owner's own calls: what happens then (an error,
- * bytes that TLS still holds) is noted, and told between two rounds of the loop. */
+ * Nothing here calls its owner from inside one of the owner's own calls: what happens then (an
+ * error, bytes that TLS still holds) is noted, and told between two rounds of the loop. */
 #include "egress/conn.h"
 
 #include "base/buf.h"
@@ -31,6 +31,7 @@ struct conn {
         size_t out_at; /* what of it is sent */
         unsigned reads;
         bool is_shaking, wants_read, was_full, is_cut, is_ended;
+        bool is_dry; /* the last read of this round took all there was */
         bool is_finishing, is_goodbye_sent, is_orphan, is_failed, is_dead, is_kicked;
         bool is_stirred, wants_later; /* why it was kicked */
         const char *why;
@@ -217,6 +218,7 @@ static void on_event(void *ctx, uint32_t events)
         if (c->is_failed)
                 return;
         c->reads = 0;
+        c->is_dry = false;
         if (c->is_shaking) {
                 shake(c);
         } else {
@@ -246,7 +248,8 @@ static void on_timer(void *ctx)
                 fail(c, "the TLS handshake took too long");
 }
 
-static struct conn *new_conn(struct door *d, int fd, SSL *ssl, const struct conn_ops *ops, void *ctx)
+static struct conn *new_conn(struct door *d, int fd, SSL *ssl, const struct conn_ops *ops,
+                             void *ctx)
 {
         struct conn *c = calloc(1, sizeof *c);
         if (!c)
@@ -310,6 +313,8 @@ ssize_t conn_read(struct conn *c, void *p, size_t n)
                 return -1;
         if (c->is_ended)
                 return 0;
+        if (c->is_dry) /* epoll says when there is more; asking the kernel now would be in vain */
+                return -1;
         if (c->reads++ >= READS_PER_ROUND) {
                 kick(c);
                 return -1;
@@ -317,16 +322,20 @@ ssize_t conn_read(struct conn *c, void *p, size_t n)
         if (c->ssl) {
                 ERR_clear_error();
                 int r = SSL_read(c->ssl, p, (int)n);
-                if (r > 0)
+                if (r > 0) {
+                        c->is_dry = !SSL_has_pending(c->ssl);
                         return r;
+                }
                 if (tls_trouble(c, r) == 0)
                         return -1;
                 return c->is_failed ? -1 : 0;
         }
         for (;;) {
                 ssize_t r = recv(c->fd, p, n, 0);
-                if (r > 0)
+                if (r > 0) {
+                        c->is_dry = (size_t)r < n;
                         return r;
+                }
                 if (r == 0) {
                         c->is_ended = true;
                         return 0;
@@ -432,6 +441,7 @@ bool conn_round(struct door *d)
                 bool is_stirred = c->is_stirred, wants_later = c->wants_later;
                 c->is_kicked = c->is_stirred = c->wants_later = false;
                 c->reads = 0;
+                c->is_dry = false;
                 if (wants_later && !c->is_dead && !c->is_failed && !c->is_orphan)
                         c->ops->later(c->ctx);
                 if (c->is_dead || !is_stirred) {

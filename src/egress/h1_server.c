@@ -26,7 +26,8 @@ struct h1_server {
         struct origin origin;
         struct loop_timer timer;
         struct exchange *x;
-        struct buf in; /* what came and could not be used yet */
+        struct buf in;   /* what came and could not be used yet */
+        struct buf held; /* an answer's head, until the round is over or its body begins */
         enum state state;
         uint64_t left;
         struct h1_chunks chunks;
@@ -42,6 +43,7 @@ static void free_later(void *p)
         head_free(&s->head);
         h1_chunks_free(&s->chunks);
         buf_free(&s->in);
+        buf_free(&s->held);
         free(s);
 }
 
@@ -66,8 +68,24 @@ static void close_now(struct h1_server *s)
         server_end(s);
 }
 
+/* put_out(s, p, n): with the head that waits, if one does: they become one record and one packet.
+ */
+static void put_out(struct h1_server *s, const void *p, size_t n)
+{
+        struct buf head = s->held;
+        s->held = (struct buf){0};
+        if (head.len > 0 && n > 0)
+                conn_write2(s->conn, head.data, head.len, p, n);
+        else if (head.len > 0)
+                conn_write(s->conn, head.data, head.len);
+        else
+                conn_write(s->conn, p, n);
+        buf_free(&head);
+}
+
 static void close_soon(struct h1_server *s)
 {
+        put_out(s, NULL, 0);
         conn_finish_free(s->conn);
         server_end(s);
 }
@@ -77,7 +95,8 @@ static void on_timer(void *ctx)
         close_now(ctx);
 }
 
-/* --- answers ------------------------------------------------------------------------------------ */
+/* --- answers ------------------------------------------------------------------------------------
+ */
 
 static void pump(struct h1_server *);
 
@@ -88,23 +107,27 @@ static void out_head(void *side, struct exchange *x, const struct head *h, bool 
         if (h->status < 200 && h->status != 101) {
                 if (s->minor >= 1) {
                         h1_put_answer(&b, h, s->minor, true);
-                        conn_write(s->conn, b.data, b.len);
+                        put_out(s, b.data, b.len);
                 }
                 return;
         }
         bool is_unbounded = h->body == HEAD_BODY_STREAM || h->body == HEAD_BODY_CLOSE;
         s->is_answer_chunked = h1_answer_is_chunked(h, s->minor);
         s->is_answer_to_close = is_unbounded && s->minor == 0 && !is_end;
-        /* A request that was not read to its end leaves bytes that nobody must take for the next. */
+        /* A request that was not read to its end leaves bytes that nobody must take for the next.
+         */
         if (s->is_answer_to_close || (s->state != READ_NOTHING && h->status != 101))
                 s->is_persistent = false;
         if (h->status == 101)
                 s->is_answer_chunked = s->is_answer_to_close = false;
         h1_put_answer(&b, h, s->minor, s->is_persistent);
         (void)x;
-        if (b.is_broken) /* a field that must not be written: hang up rather than guess */
-                conn_free(s->conn);
-        conn_write(s->conn, b.data, b.len);
+        if (b.is_broken) { /* a field that must not be written: hang up rather than guess */
+                close_now(s);
+                return;
+        }
+        buf_put(&s->held, b.data, b.len);
+        conn_later(s->conn);
 }
 
 static bool out_data(void *side, struct exchange *x, const void *p, size_t n)
@@ -116,9 +139,9 @@ static bool out_data(void *side, struct exchange *x, const void *p, size_t n)
                 h1_put_chunk_head(&b, n);
                 buf_put(&b, p, n);
                 buf_put(&b, "\r\n", 2);
-                conn_write(s->conn, b.data, b.len);
+                put_out(s, b.data, b.len);
         } else {
-                conn_write(s->conn, p, n);
+                put_out(s, p, n);
         }
         return !conn_is_full(s->conn);
 }
@@ -152,7 +175,7 @@ static void out_end(void *side, struct exchange *x, const struct head *trailers)
         if (s->is_answer_chunked) {
                 _cleanup_buf_ struct buf b = {0};
                 h1_put_last(&b, trailers);
-                conn_write(s->conn, b.data, b.len);
+                put_out(s, b.data, b.len);
         }
         next_request(s);
 }
@@ -192,7 +215,8 @@ static const struct side_ops side = {
         .upgraded = out_upgraded,
 };
 
-/* --- requests ----------------------------------------------------------------------------------- */
+/* --- requests -----------------------------------------------------------------------------------
+ */
 
 /* refuse(s, status, sentence): what came is no request. */
 static void refuse(struct h1_server *s, int status, const char *sentence)
@@ -254,8 +278,8 @@ static bool read_body(struct h1_server *s)
                 used = n = s->left < s->in.len ? (size_t)s->left : s->in.len;
                 s->left -= n;
         } else if (s->state == READ_CHUNKS) {
-                ssize_t r = h1_chunks_feed(&s->chunks, (const char *)s->in.data, s->in.len, &data, &n,
-                                           &err);
+                ssize_t r = h1_chunks_feed(&s->chunks, (const char *)s->in.data, s->in.len, &data,
+                                           &n, &err);
                 if (r < 0) {
                         refuse(s, 400, err.text);
                         return false;
@@ -278,8 +302,8 @@ static bool read_body(struct h1_server *s)
                 return used > 0 && !s->is_paused;
         struct head trailers;
         head_init(&trailers);
-        bool is_bad = s->state == READ_CHUNKS &&
-                      h1_chunks_trailers(&s->chunks, &trailers, &err) < 0;
+        bool is_bad =
+                s->state == READ_CHUNKS && h1_chunks_trailers(&s->chunks, &trailers, &err) < 0;
         h1_chunks_free(&s->chunks);
         s->chunks = (struct h1_chunks){0};
         if (is_bad) {
@@ -351,6 +375,13 @@ static void on_readable(void *ctx)
         }
 }
 
+/* on_later(s): nothing of the body came in this round; its head is not to wait for that. */
+static void on_later(void *ctx)
+{
+        struct h1_server *s = ctx;
+        put_out(s, NULL, 0);
+}
+
 static void on_drained(void *ctx)
 {
         struct h1_server *s = ctx;
@@ -367,8 +398,10 @@ static void on_closed(void *ctx, const char *why)
 void h1_server_begin(struct door *d, struct conn *c, const struct origin *o, const void *early,
                      size_t early_n)
 {
-        static const struct conn_ops ops = {
-                .readable = on_readable, .drained = on_drained, .closed = on_closed};
+        static const struct conn_ops ops = {.readable = on_readable,
+                                            .drained = on_drained,
+                                            .closed = on_closed,
+                                            .later = on_later};
         struct h1_server *s = calloc(1, sizeof *s);
         if (!s)
                 str_no_memory();
