@@ -321,7 +321,8 @@ static void ask(struct exchange *x)
         loop_timer_set(x->door->loop, &x->timer, DOOR_ASK_MS);
         char *url = gate_url(&x->host, &x->origin, &x->req);
         char *what = str_fmt("%s %s", head_str(&x->req, x->req.method), url);
-        control_question(x->door, x->question, what, x->gate.words, x->gate.cure ? x->gate.cure : "");
+        control_question(x->door, x->question, what, x->gate.rule ? x->gate.words : "",
+                         x->gate.cure ? x->gate.cure : "");
         free(what);
         free(url);
 }

@@ -1,5 +1,5 @@
-/* gate.c - see gate.h. Called by exchange.c, once per request, again when its body has been read, and
- * again when the rules change. */
+/* gate.c - see gate.h. Called by exchange.c, once per request, again when its body has been read,
+ * and again when the rules change. */
 #include "egress/gate.h"
 
 #include "base/str.h"
@@ -86,6 +86,22 @@ void gate_free(struct gate *g)
         *g = (struct gate){0};
 }
 
+/* cure_of_ask(p, r): the line that answers the question for good: the rule that asks, as an allow,
+ * where it says more than where; else one for this request alone. */
+static char *cure_of_ask(const struct policy_decision *p, const struct request *r)
+{
+        const struct rule *asks = p->line ? &p->line->rule : NULL;
+        if (asks && (asks->to.len || asks->ca || asks->conds_n)) {
+                struct rule allow = *asks; /* borrowed: nothing of it is freed */
+                allow.verdict = RULE_ALLOW;
+                _cleanup_buf_ struct buf b = {0};
+                rule_print(&allow, &b);
+                return str_dup(buf_cstr(&b));
+        }
+        const struct policy_decision denied = {.verdict = POLICY_DENY};
+        return policy_cure(&denied, r);
+}
+
 void gate_judge(struct door *d, const struct host_name *host, const struct origin *o,
                 const struct head *h, enum request_body state, struct body *body, struct gate *g)
 {
@@ -125,8 +141,10 @@ void gate_judge(struct door *d, const struct host_name *host, const struct origi
         }
         if (g->answer == GATE_PASS || g->answer == GATE_ASK)
                 g->rule = p.line ? &p.line->rule : NULL;
-        if (g->answer == GATE_REFUSE || g->answer == GATE_ASK)
+        if (g->answer == GATE_REFUSE)
                 g->cure = policy_cure(&p, &r);
+        else if (g->answer == GATE_ASK)
+                g->cure = cure_of_ask(&p, &r);
         if (g->answer == GATE_REFUSE && p.why == POLICY_BY_UNREADABLE)
                 g->why = str_dup(body ? body_why(body) : "its body is too large to be read");
         else if (g->answer == GATE_REFUSE && p.line && p.line->rule.reason)
