@@ -12,7 +12,8 @@
 
 static int send_raw(int sock, uint32_t type, const void *p, size_t n, const int *fds, size_t fds_n)
 {
-        uint8_t msg[FRAME_INLINE_MAX + 4];
+        /* The compiler would clear all of it for each message of a few bytes. */
+        uint8_t msg[FRAME_INLINE_MAX + 4] __attribute__((uninitialized));
         msg[0] = (uint8_t)(type >> 24);
         msg[1] = (uint8_t)(type >> 16);
         msg[2] = (uint8_t)(type >> 8);
