@@ -154,7 +154,7 @@ class Handler(socketserver.StreamRequestHandler):
             if opcode == 8 or data == b"bye":
                 self.send(b"\x88\x02\x03\xe8")
                 return False
-            out = {9: 0x8A}.get(opcode, 0x80 | opcode)
+            out = 0x8A if opcode == 9 else first  # parts of a message come back as parts
             if target.endswith("/masked"):
                 self.send(bytes([out, 0x80 | len(data)]) + b"\0\0\0\0" + data)
                 continue
