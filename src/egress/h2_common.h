@@ -88,6 +88,10 @@ struct h2 {
         bool is_server, is_working, is_over, has_work, is_changed;
         const char *why; /* it is over */
 
+        int32_t last_id; /* of a server: the newest stream, and which of those before it there were
+                          */
+        uint64_t opened;
+
         int calm; /* what is left of H2_CALM_MAX */
         uint64_t calm_at;
         unsigned updates;

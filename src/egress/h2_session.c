@@ -47,12 +47,33 @@ static struct h2_stream *find(struct h2 *h, int32_t id)
 
 /* --- called by nghttp2 --- */
 
+/* Which of the last 64 streams a client could have opened it did open. */
+static void note_opened(struct h2 *h, int32_t id)
+{
+        int32_t step = (id - h->last_id) / 2;
+        h->opened = step < 64 ? h->opened << step : 0;
+        h->opened |= 1;
+        h->last_id = id;
+}
+
+/* A stream that was passed over is closed for good; nghttp2 would ignore what comes on it. */
+static int on_begin_frame(nghttp2_session *session, const nghttp2_frame_hd *f, void *ctx)
+{
+        struct h2 *h = ctx;
+        int32_t behind = (h->last_id - f->stream_id) / 2;
+        if (h->is_server && f->type == NGHTTP2_HEADERS && (f->stream_id & 1) && behind > 0 &&
+            behind < 64 && !(h->opened >> behind & 1))
+                nghttp2_session_terminate_session(session, NGHTTP2_PROTOCOL_ERROR);
+        return 0;
+}
+
 static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *f, void *ctx)
 {
         struct h2 *h = ctx;
         struct h2_stream *s = find(h, f->hd.stream_id);
         if (!s && h->is_server && f->headers.cat == NGHTTP2_HCAT_REQUEST) {
                 s = h2_stream_new(h, f->hd.stream_id);
+                note_opened(h, s->id);
                 nghttp2_session_set_stream_user_data(session, s->id, s);
                 h->is_changed = true;
         }
@@ -350,6 +371,7 @@ static nghttp2_session_callbacks *callbacks(void)
                 return c;
         if (nghttp2_session_callbacks_new(&c) != 0)
                 str_no_memory();
+        nghttp2_session_callbacks_set_on_begin_frame_callback(c, on_begin_frame);
         nghttp2_session_callbacks_set_on_begin_headers_callback(c, on_begin_headers);
         nghttp2_session_callbacks_set_on_header_callback(c, on_header);
         nghttp2_session_callbacks_set_on_invalid_header_callback(c, on_invalid_header);
@@ -372,7 +394,6 @@ static nghttp2_option *options(void)
                 str_no_memory();
         nghttp2_option_set_no_auto_window_update(o, 1);
         nghttp2_option_set_max_outbound_ack(o, H2_CALM_MAX);
-        nghttp2_option_set_no_closed_streams(o, 1);
         nghttp2_option_set_max_deflate_dynamic_table_size(o, 4096);
         return o;
 }
