@@ -221,8 +221,8 @@ static void answer_self(struct exchange *x, int status, const char *words, const
         _cleanup_buf_ struct buf body = {0};
         head_init(&h);
         refuse_answer(&r, x->req.method ? &x->req : NULL, &h, &body);
-        if (!x->note)
-                note(x, why ? why : words ? words : "");
+        if (!x->note && why)
+                note(x, why);
         record(x);
         bool has_body = body.len > 0 && !exchange_is_head_request(x);
         x->client->head(x->client_side, x, &h, !has_body);
@@ -536,6 +536,7 @@ void exchange_answer(struct exchange *x, struct head *h, bool is_end)
         x->wait_us = record_now_us() - x->began_us;
         if (is_upgrade)
                 websocket_answer(x->ws, h);
+        head_drop(h, "alt-svc"); /* there is no other service that it could use */
         if (h->body == HEAD_BODY_CLOSE) /* how it ends is the other engine's own business */
                 h->body = HEAD_BODY_STREAM;
         x->client->head(x->client_side, x, h, is_end && !is_upgrade);

@@ -1,0 +1,72 @@
+#!/bin/bash
+# suite: users=any timeout=300
+# door_list.sh - every known way around a proxy, tried from inside a box (ATTACKS.md E1-E5, E8-E10, E15; the notes'
+# list of forty). The origin writes down what reached it, and each kind has a control that must reach it.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/lib.sh
+. tests/lib_door.sh
+for tool in openssl /usr/sbin/nginx python3; do
+	has "$tool" || { skip "door_list" "$tool is missing" && exit 0; }
+done
+door_ca && door_nginx
+check "the origin is up" $? "$(cat "$work/nginx.err")"
+mkdir -p "$work/www/ok" "$work/www/secret"
+cp tests/door/bypass.py "$work/ws/"
+door_box list --allow "$(tls_rule '*' allowed.example.test "$nginx_tls" '/ok/**')" \
+	--allow "$(plain_rule '*' plain.example.test "$nginx_plain" '/ok/**')"
+check "the box starts" $?
+in_box_time=150 in_box list python3 bypass.py allowed.example.test denied.example.test plain.example.test >"$work/got" 2>"$work/got.err"
+check "every way was tried" $? "$(tail -n 3 "$work/got.err")"
+
+log=$work/nginx/access.log
+got() { sed -n "s/^$1 //p" "$work/got"; }
+reached() { grep -q "/$1[? ]" "$log"; }
+while read -r name status; do
+	case $name in
+	control-*)
+		# nginx has no such file: 404 is the origin's own answer.
+		reached "$name" && [ "$status" = 404 ]
+		check "$name reaches the origin" $? "$status"
+		;;
+	dns-* | http09 | upgrade-h2c) ;;
+	reused)
+		! reached reused && [ "$status" = 421 ] && reached reused-first
+		check "another Host on a connection that was good is 421" $? "$status"
+		;;
+	sni-differs | tls11)
+		case $status in error | closed) true ;; *) false ;; esac
+		check "$name is hung up on" $? "$status"
+		;;
+	literal-*)
+		! reached "$name"
+		check "$name reaches nobody" $? "$status"
+		case $status in 403 | 421 | error | 404) true ;; *) false ;; esac
+		check "$name fails at once" $? "$status"
+		;;
+	*)
+		! reached "$name"
+		check "$name does not reach the origin" $?
+		case $status in 400 | 403 | 405 | 414 | 421 | 431 | 501 | 505 | closed) true ;; *) false ;; esac
+		check "$name is refused" $? "$status"
+		;;
+	esac
+done <"$work/got"
+! reached smuggled
+check "nothing was smuggled" $?
+! grep -q '/secret/' "$log"
+check "no path left /ok" $? "$(grep /secret/ "$log" | head -n 3)"
+case $(got http09) in 400 | closed | silence | 505) ! reached http09 ;; *) false ;; esac
+check "HTTP/0.9 is no request" $? "$(got http09)"
+# Without the upgrade it is an ordinary request, and is answered as one.
+[ "$(got upgrade-h2c)" = 404 ]
+check "an upgrade to h2c is not taken" $? "$(got upgrade-h2c)"
+same "any name has a synthetic address" "$(got dns-a)" "0/1/198.18.0.1"
+same "AAAA: no data" "$(got dns-aaaa)" "0/0/198.18.0.1"
+same "HTTPS records, which would carry ECH and h3: no data" "$(got dns-https)" "0/0/198.18.0.1"
+same "TXT, how data leaves: no data" "$(got dns-txt)" "0/0/198.18.0.1"
+same "a resolver of one's own is ours too, and answers as itself" "$(got dns-elsewhere)" "0/1/203.0.113.53"
+same "new names too fast: no such name" "$(got dns-flood)" capped
+holds "which the log flags" "$("$ostiary" log list --denied 2>&1)" "too fast"
+holds "each refusal is in the log" "$("$ostiary" log list --denied --json 2>&1)" '"path":"/ok/host-differs"'
+exit "$bad"
