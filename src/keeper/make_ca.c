@@ -1,8 +1,7 @@
-/* make_ca.c - `ostiary-door make-ca DIR KEY COUNT BUNDLE JAVA CERTUTIL [gently]`: see to it that
- * DIR holds COUNT authorities for KEY (session/ca.h describes the pool), made from the roots in
- * BUNDLE, with a store for JAVA, with a database made by CERTUTIL; "-" stands for none of it.
- * Gently: at low priority, and not while somebody else fills that pool. Run by session with the
- * user's rights; never by a role. */
+/* make_ca.c - `ostiary-door make-ca DIR KEY COUNT BUNDLE JAVA CERTUTIL [only]`: see to it that DIR
+ * holds COUNT authorities for KEY (session/ca.h describes the pool), made from the roots in BUNDLE,
+ * with a store for JAVA, with a database made by CERTUTIL; "-" stands for none of it. Only: not
+ * while somebody else fills that pool. Run by session with the user's rights; never by a role. */
 #include "keeper/keeper.h"
 
 #include "base/beneath.h"
@@ -23,9 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 
 struct job {
@@ -96,12 +93,9 @@ static unsigned long count(const struct job *j)
         return n;
 }
 
-/* be_gentle(dir): the box that this follows comes first. Returns the lock of the pool, or -1 when
- * somebody is filling it already. */
-static int be_gentle(int dir)
+/* be_only(dir): the lock of the pool, or -1 when somebody is filling it already. */
+static int be_only(int dir)
 {
-        setpriority(PRIO_PROCESS, 0, 19);
-        syscall(SYS_ioprio_set, 1, 0, 3 << 13); /* idle */
         int lock = openat(dir, "lock", O_CREAT | O_RDWR | O_CLOEXEC, 0600);
         if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
                 return lock;
@@ -128,7 +122,7 @@ int keeper_make_ca_main(int argc, char **argv)
         if (argc < 7 || argc > 8 || str_u64(argv[3], &want) < 0 || want > 64 ||
             strchr(argv[2], '/') || !argv[2][0]) {
                 fprintf(stderr, "usage: ostiary-door make-ca DIR KEY COUNT BUNDLE JAVA CERTUTIL "
-                                "[gently]\n");
+                                "[only]\n");
                 return 64;
         }
         umask(022); /* the box reads etc/ as somebody else when root started it */
@@ -143,7 +137,7 @@ int keeper_make_ca_main(int argc, char **argv)
                 perror(argv[1]);
                 return 1;
         }
-        if (argc == 8 && (lock = be_gentle(dir)) < 0)
+        if (argc == 8 && (lock = be_only(dir)) < 0)
                 return 0;
         if (make_all(&j, want, &err) < 0) {
                 fprintf(stderr, "make-ca: %s\n", err.text);

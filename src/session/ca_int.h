@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { CA_WANT = 8, CA_LOW = 4 };
+enum { CA_WANT = 16, CA_LOW = 8 };
 
 /* ca_host_look(host): asks for HOME, so not in the supervisor, which has no environment. */
 void ca_host_look(struct ca_host *);

@@ -224,17 +224,21 @@ int ca_gc(const struct store *store, unsigned long *removed, struct err *err)
 _Noreturn static void tidy(const struct store *store, struct ca_host host, int door)
 {
         unsigned long removed = 0;
-        setpriority(PRIO_PROCESS, 0, 19);
+        /* Behind the box that this follows, but not last of all: when many boxes are started, the
+         * next one waits for it. */
+        setpriority(PRIO_PROCESS, 0, 5);
         int pool = ca_pool_open(store, NULL);
-        if (pool >= 0)
-                sweep(pool, &host, &removed, NULL);
+        int lock = openat(pool, "lock", O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+        if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0)
+                _exit(0); /* somebody does it already */
+        sweep(pool, &host, &removed, NULL);
         char *index = str_fmt("%s/ca/%s.roots", store->state, host.roots);
         if (host.bundle && access(index, F_OK) < 0)
                 ca_pool_index(store, &host, NULL);
         char *dir = str_fmt("%s/ca", store->state);
         char count[8];
         snprintf(count, sizeof count, "%d", CA_WANT);
-        char *argv[] = MAKE_CA(dir, &host, count, "gently");
+        char *argv[] = MAKE_CA(dir, &host, count, "only");
         door_program_become(door, argv);
 }
 
