@@ -95,8 +95,9 @@ static void print_line(struct view *v, const struct audit_record *r)
         printf("%s  %s%-7s%s  %4s  %5s  %5s  %-7s  %s", when(r->time, t),
                v->has_colour ? colour(r) : "", verdict, v->has_colour ? "\033[0m" : "", status,
                size(r->bytes_up, up), size(r->bytes_down, down), word, what);
-        if (*rule || *note)
-                printf("  (%s%s%s)", rule, *rule && *note ? "; " : "", note);
+        bool has_note = *note && strcmp(note, rule) != 0;
+        if (*rule || has_note)
+                printf("  (%s%s%s)", rule, *rule && has_note ? "; " : "", has_note ? note : "");
         putchar('\n');
 }
 

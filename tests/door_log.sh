@@ -1,0 +1,119 @@
+#!/bin/bash
+# suite: users=any timeout=180
+# door_log.sh - the log of a box that uses the network: one record per request, values of queries left out, a chain
+# that shows a change, follow, what is told at the end; and a log that cannot be written stops the network.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/lib.sh
+. tests/lib_door.sh
+for tool in curl openssl /usr/sbin/nginx python3 prlimit; do
+	has "$tool" || { skip door_log "$tool is missing" && exit 0; }
+done
+door_ca && door_nginx
+check 'origins are up' $? "$(cat "$work/nginx.err")"
+# Files of at most 1 MiB for the supervisor and its roles: the log's disk will be full.
+tls=$(tls_rule 'GET,HEAD' nginx.example.test "$nginx_tls") plain=$(plain_rule '*' plain.example.test "$nginx_plain")
+(ulimit -S -f 1024 && door_box web --allow "$tls" --allow "$plain" --keep) >"$work/up" 2>&1
+check 'a box with a door starts' $? "$(cat "$work/up")"
+cu() { in_box web curl -sS -m 20 "$@" 2>&1; }
+log=$HOME/.local/state/ostiary/boxes/web/audit.jsonl
+"$ostiary" log web >"$work/out" 2>&1
+holds 'a box that asked nothing' "$(cat "$work/out")" 'box web has asked nothing of the network'
+
+# --- records -----------------------------------------------------------------------------------------
+
+"$ostiary" log -f --json web >"$work/followed" 2>/dev/null &
+follow=$!
+cu -o /dev/null 'https://nginx.example.test/hello?token=hunter2&x=1'
+cu -o /dev/null http://plain.example.test/hello
+cu -o /dev/null -X POST -d secret=hunter2 https://nginx.example.test/post
+cu -o /dev/null https://other.example.test/x
+cu -o /dev/null https://other.example.test/y
+records() { wc -l <"$log"; }
+has_records() { [ "$(records)" -ge "$1" ]; }
+within 5 has_records 5
+same 'one record per request' "$(records)" 5
+field() { # number of the record, names...
+	sed -n "$1p" "$log" | python3 -c 'import json, sys; r = json.load(sys.stdin); print(*[r.get(n, "-") for n in sys.argv[1:]])' "${@:2}"
+}
+same 'an allowed one' "$(field 1 seq kind verdict method host port path status protocol address)" \
+	"1 http allow GET nginx.example.test 443 /hello?token=*&x=* 200 h2 127.0.0.1:$nginx_tls"
+same 'its bytes' "$(field 1 bytes_down)" 17
+same 'over plain HTTP' "$(field 2 verdict host port protocol)" 'allow plain.example.test 80 http/1.1'
+same 'a refused one, with its cure' "$(field 3 verdict method path status cure)" 'deny POST /post 403 allow POST nginx.example.test/post'
+! grep -q hunter2 "$log"
+check 'no value of a query or a body is kept' $? "$(grep hunter2 "$log")"
+same 'only its owner can read it' "$(stat -c %a "$log")" 600
+python3 -c '
+import datetime, json, sys, time
+t = datetime.datetime.fromisoformat(json.loads(open(sys.argv[1]).readline())["time"].replace("Z", "+00:00")).timestamp()
+assert abs(time.time() - t) < 120' "$log"
+check 'the time is the time' $? "$(field 1 time)"
+
+out=$("$ostiary" log web)
+same 'lines for people' "$(wc -l <<<"$out")" 6
+grep -qE 'allow +200 +0 +17 +GET +nginx.example.test/hello' <<<"$out"
+check 'verdict, status, sizes, what' $? "$out"
+holds 'and the rule' "$out" '(denied by default)'
+same 'only what was refused' "$("$ostiary" log --denied --json web | wc -l)" 3
+! "$ostiary" log web | grep -q $'\033'
+check 'no colours in a pipe' $? 'escape sequences'
+same 'JSON is the log itself' "$("$ostiary" log --json web | sha256sum)" "$(sha256sum <"$log")"
+out=$("$ostiary" log --verify web)
+same 'the chain is whole' "$?:${out%%$'\n'*}" '0:5 records of box web, each holding the one before'
+same 'and its end is the hash of the last line' "${out##*last: }" "$(tail -n 1 "$log" | tr -d '\n' | sha256sum | cut -d ' ' -f 1)"
+
+# --- a log that cannot be written ---------------------------------------------------------------------
+
+supervisor=$("$ostiary" ps --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["supervisor_pid"])')
+audit=$(pgrep -P "$supervisor" -f '^ostiary-audit')
+[ -n "$audit" ]
+check 'the writer is a process of its own' $? 'no ostiary-audit below the supervisor'
+holds 'it is filtered' "$(cat "/proc/$audit/status")" $'Seccomp:\t2'
+in_box_time=120 in_box web sh -c 'until [ -e stop ]; do curl -s -m 30 -o /dev/null "http://plain.example.test/hello?[1-400]"; done' 2>/dev/null &
+flood=$!
+served() { grep -c 'GET /hello' "$work/nginx/access.log"; }
+is_still() {
+	local a
+	a=$(served)
+	[ "$a" -gt 1500 ] && sleep 1 && [ "$a" = "$(served)" ]
+}
+within 40 is_still
+check 'when the log is full, nothing more gets through' $? "$(served) requests were served, $(records) records"
+size=$(stat -c %s "$log")
+[ "$size" -le 1048576 ] && [ "$(records)" -le "$(served)" ]
+check 'and the log is as large as it can be' $? "$size bytes"
+same 'the box lives on' "$(in_box web echo alive)" alive
+in_box web touch stop
+prlimit --pid "$audit" --fsize=unlimited
+wait "$flood"
+same 'with room again, it goes on' "$(cu http://plain.example.test/hello)" 'hello from nginx'
+told() { grep -c '"verdict":"allow".*"path":"/hello.*"status":200' "$log"; }
+all_told() { [ "$(told)" -ge "$(served)" ]; }
+within 10 all_told
+check 'and every request that was served has its record' $? "$(told) records of $(served)"
+"$ostiary" log --verify web >/dev/null
+same 'in a whole chain' "$?" 0
+
+# --- the end, and afterwards ---------------------------------------------------------------------------
+
+"$ostiary" stop web >/dev/null
+wait "$follow"
+same 'follow ends with the box, and has seen everything' "$(sha256sum <"$work/followed")" "$(sha256sum <"$log")"
+"$ostiary" log --verify web >/dev/null
+same 'a box that has ended can be asked' "$?" 0
+n=$(records)
+in_box web curl -s -m 20 -o /dev/null https://third.example.test/ 2>/dev/null
+within 5 has_records $((n + 1))
+out=$("$ostiary" log --verify web)
+same 'woken, it goes on with its chain' "$?:${out%% *}" "0:$((n + 1))"
+"$ostiary" stop web >/dev/null
+sed -i '3s/"POST"/"GET"/' "$log"
+out=$("$ostiary" log --verify web)
+same 'a changed record is found' "$?:$out" '1:broken: line 4 does not continue the one before it, which was changed after it was written'
+sed -i 2d "$log"
+out=$("$ostiary" log --verify web)
+same 'a removed one too' "$?:${out%%:*}" '1:broken'
+out=$(cd "$work/ws" && "$ostiary" run --rm --level strict -- curl -s -o /dev/null https://sum.example.test/x 2>&1)
+holds 'the end of a run names what was refused, and the cure' "$out" "refused: sum.example.test; to allow it: --allow 'GET sum.example.test/x'"
+exit $bad
