@@ -1,0 +1,297 @@
+#!/bin/bash
+# suite: users=root,user timeout=300
+# door_rules.sh - who decides what a box may reach, and when: layers, flags, levels, a project's own file, rules
+# that change while it runs, questions, what is learnt, and what becomes of the box when the door breaks.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/lib.sh
+. tests/lib_door.sh
+for tool in curl openssl /usr/sbin/nginx python3; do
+	has "$tool" || { skip "door_rules" "$tool is missing" && exit 0; }
+done
+door_ca && door_nginx
+check "origins are up" $? "$(cat "$work/nginx.err")"
+mkdir -p "$work/home/.config/ostiary"
+user_policy=$work/home/.config/ostiary/policy
+to=to=127.0.0.1:$nginx_plain
+status() { # box, url, more of curl: the status
+	local b=$1 url=$2
+	shift 2
+	in_box "$b" curl -s -m 20 -o /dev/null -w '%{http_code}' "$@" "$url" 2>/dev/null
+}
+json() { python3 -c "import json, sys; d = json.load(sys.stdin); print($1)"; }
+
+# --- layers ----------------------------------------------------------------------------------------
+
+cat >"$user_policy" <<-POLICY
+	# mine
+	deny! * hard.example.test
+	deny  * refused.example.test reason="not here"
+	allow GET user.example.test $to
+	allow GET both.example.test $to
+POLICY
+cat >"$work/more.policy" <<-POLICY
+	allow GET file.example.test $to
+	deny  * both.example.test
+POLICY
+(cd "$work" && "$ostiary" create -q -w ws --name layers2 --level strict --policy more.policy \
+	--allow "GET both.example.test $to" --allow "GET flag.example.test $to" --deny 'GET flag.example.test/hello') >/dev/null
+same "your own file counts" "$(status layers2 http://user.example.test/hello)" 200
+same "--policy counts" "$(status layers2 http://file.example.test/hello)" 200
+same "--allow wins over both" "$(status layers2 http://both.example.test/hello)" 200
+same "--deny wins over --allow" "$(status layers2 http://flag.example.test/hello)" 403
+same "and only where it speaks" "$(status layers2 http://flag.example.test/name)" 200
+same "strict refuses what no line speaks of" "$(status layers2 http://other.example.test/)" 403
+holds "a refusal says which line, why, and what would allow it" \
+	"$(in_box layers2 curl -s -m 20 http://refused.example.test/x)" "denied by user policy:3"
+holds "its reason too" "$(in_box layers2 curl -s -m 20 http://refused.example.test/x)" "not here"
+holds "and the command" "$(in_box layers2 curl -s -m 20 http://refused.example.test/x)" "ostiary allow layers2 'GET refused.example.test/x'"
+same "rules lists every layer" "$("$ostiary" rules layers2 --json | json '[r["layer"].split("/")[-1] for r in d["rules"] if r["layer"].split("/")[-1] in ("--deny", "--allow", "more.policy", "user policy")]')" \
+	"['--deny', '--allow', '--allow', 'more.policy', 'more.policy', 'user policy', 'user policy', 'user policy', 'user policy']"
+holds "why names the line" "$("$ostiary" why layers2 'GET http://user.example.test/x')" "allowed by user policy:4"
+holds "policy check --box says the same" "$("$ostiary" policy check 'GET http://user.example.test/x' --box layers2)" "user policy:4"
+"$ostiary" why layers2 'GET http://other.example.test/x' >/dev/null
+same "why exits 1 for a refusal" $? 1
+"$ostiary" rm -f layers2 >/dev/null
+
+# --- while it runs ---------------------------------------------------------------------------------
+
+door_box live >/dev/null
+same "before: refused" "$(status live http://a.example.test/hello)" 403
+"$ostiary" allow live "GET a.example.test $to" >/dev/null
+same "allow is in force when it returns" "$(status live http://a.example.test/hello)" 200
+"$ostiary" deny live 'GET a.example.test/hello' >/dev/null
+same "the newest rule wins" "$(status live http://a.example.test/hello)" 403
+"$ostiary" deny --undo live 'GET a.example.test/hello' >/dev/null
+same "and can be taken back" "$(status live http://a.example.test/hello)" 200
+out=$("$ostiary" allow live 'GET hard.example.test' 2>&1)
+same "a deny! cannot be overridden" "$? $(grep -c 'user policy:2 says deny!' <<<"$out")" "125 1"
+before=$("$ostiary" rules live --json)
+out=$("$ostiary" allow live 'GTE a.example.test' 2>&1)
+holds "a rule with a typo is refused, with its column" "$out" "column 7"
+out=$("$ostiary" allow live 'secret X from env at a.example.test as bearer' 2>&1)
+holds "a secret is no rule of run time" "$out" "column"
+out=$("$ostiary" allow live "GET a.example.test ca=/nonexistent.pem" 2>&1)
+holds "a missing ca= file is told" "$out" "ca=/nonexistent.pem"
+same "and nothing changed" "$("$ostiary" rules live --json)" "$before"
+"$ostiary" stop live >/dev/null
+same "a box that was stopped still has its rules" "$(status live http://a.example.test/hello)" 200
+"$ostiary" stop live >/dev/null
+"$ostiary" deny live a.example.test >/dev/null
+same "and takes more while it sleeps" "$(status live http://a.example.test/hello)" 403
+"$ostiary" deny --undo live a.example.test >/dev/null
+
+# One connection, kept open; each change must hold for the very next request on it.
+cat >"$work/ws/asker.py" <<-'PY'
+	import http.client, sys
+	c = http.client.HTTPConnection("a.example.test", timeout=20)
+	for line in sys.stdin:
+	    c.request("GET", "/hello")
+	    r = c.getresponse()
+	    r.read()
+	    print(r.status, flush=True)
+PY
+"$ostiary" cp "$work/ws/asker.py" live:/tmp/asker.py >/dev/null 2>&1
+coproc ASK { "$ostiary" exec live -- python3 /tmp/asker.py 2>/dev/null; }
+wrong=''
+for i in $(seq 40); do
+	if [ $((i % 2)) = 1 ]; then want=403 && "$ostiary" deny live 'GET a.example.test/hello' >/dev/null; else
+		want=200 && "$ostiary" deny --undo live 'GET a.example.test/hello' >/dev/null
+	fi
+	echo >&"${ASK[1]}"
+	read -r -t 20 got <&"${ASK[0]}"
+	[ "$got" = $want ] || wrong="$wrong $i:$got"
+done
+exec {ASK[1]}>&-
+wait "$ASK_PID" 2>/dev/null
+same "each of 40 changes holds for the next request on an open connection" "$wrong" ''
+
+# Under load: two clients ask all the time, and nothing but 200 and 403 is ever seen.
+in_box live sh -c 'end=$(($(date +%s) + 60)); while [ $(date +%s) -lt $end ] && [ ! -e /tmp/enough ]; do curl -s -m 20 -w "%{http_code}\n" -o /dev/null http://a.example.test/0 -o /dev/null http://a.example.test/hello; done' >"$work/load1" 2>&1 &
+load=$!
+figures=$(timeout 120 python3 tests/door/changes.py "$work/home/.local/state/ostiary/boxes/live/ctl" 10000 a.example.test 2>&1)
+check "10,000 changes under load, each confirmed" $? "$figures"
+in_box live touch /tmp/enough
+wait $load
+echo "# a change is in force after (us): median, 99th percentile, maximum: $figures"
+same "no request saw half a policy" "$(sort -u "$work/load1" | grep -vE '^(200|403|404)$' | tr '\n' ' ')" ''
+same "requests went on meanwhile" "$([ "$(wc -l <"$work/load1")" -ge 10 ] && echo yes)" yes
+
+# --- files that break ------------------------------------------------------------------------------
+
+before=$("$ostiary" rules live --json | json 'd["rules"]')
+cp "$user_policy" "$work/good"
+printf 'allow GET user.example.test\nalow * x.example.test\n' >"$user_policy"
+out=$("$ostiary" policy reload live 2>&1)
+holds "a broken file is told with line and column" "$out" "user policy, line 2, column 1"
+same "and changes nothing" "$("$ostiary" rules live --json | json 'd["rules"]')" "$before"
+out=$("$ostiary" run -q -w none -- true 2>&1)
+holds "no box is started with it" "$out" "user policy, line 2, column 1"
+(cat "$work/good" && echo "allow GET fresh.example.test $to") >"$user_policy"
+"$ostiary" policy reload live >/dev/null
+same "a good one counts after reload" "$(status live http://fresh.example.test/hello)" 200
+rm "$user_policy"
+"$ostiary" policy reload live >/dev/null
+same "one that was removed counts no more" "$(status live http://fresh.example.test/hello)" 403
+cp "$work/good" "$user_policy"
+cp "$work/more.policy" "$work/gone.policy"
+"$ostiary" create -q -w none --name gone --level strict --policy "$work/gone.policy" >/dev/null
+rm "$work/gone.policy"
+same "a --policy file that vanished still counts" "$(status gone http://file.example.test/hello)" 200
+out=$("$ostiary" policy reload gone 2>&1)
+holds "reload says that it is gone" "$out" "gone.policy"
+same "and nothing changed" "$(status gone http://file.example.test/hello)" 200
+"$ostiary" rm -f gone >/dev/null
+
+# --- a project's own rules -------------------------------------------------------------------------
+
+mkdir -p "$work/project"
+echo 'deny * user.example.test' >"$work/project/.ostiary"
+out=$("$ostiary" explain -w "$work/project" -- true 2>&1 | tr -s ' \n' ' ')
+holds "an untrusted .ostiary is named" "$out" "ostiary trust $work/project"
+"$ostiary" create -q -w "$work/project" --name project --level strict >/dev/null
+same "and does not count" "$(status project http://user.example.test/hello)" 200
+holds "trust shows what it says" "$("$ostiary" trust "$work/project")" "deny * user.example.test"
+"$ostiary" policy reload project >/dev/null
+same "once trusted it counts" "$(status project http://user.example.test/hello)" 403
+echo 'allow * other.example.test' >>"$work/project/.ostiary"
+"$ostiary" policy reload project >/dev/null
+same "after a change it counts no more" "$(status project http://user.example.test/hello)" 200
+"$ostiary" trust "$work/project" >/dev/null && "$ostiary" policy reload project >/dev/null
+same "a project cannot widen" "$(status project http://other.example.test/hello)" 403
+echo "allow * other.example.test $to" >"$work/project/.ostiary"
+out=$("$ostiary" trust "$work/project" 2>&1)
+holds "nor redirect" "$out" "may not say to="
+"$ostiary" rm -f project >/dev/null
+
+# --- questions -------------------------------------------------------------------------------------
+
+has_question() { [ "$("$ostiary" approvals ask --json | json 'len(d)')" = "${1:-1}" ]; }
+question() { "$ostiary" approvals ask --json | json 'd[0]["id"]'; }
+door_box ask --allow "ask GET ask.example.test $to" >/dev/null
+status ask http://ask.example.test/hello >"$work/asked" &
+asking=$!
+within 10 has_question
+check "a request that an ask rule speaks of waits" $? "$("$ostiary" approvals ask)"
+holds "approvals says what" "$("$ostiary" approvals)" "ask.example.test/hello"
+"$ostiary" approve "$(question)" >/dev/null
+wait $asking
+same "approved, it passes" "$(cat "$work/asked")" 200
+within 5 has_question 0
+check "and waits no more" $? "$("$ostiary" approvals)"
+status ask http://ask.example.test/hello >"$work/asked" &
+asking=$!
+within 10 has_question
+id=$(question)
+"$ostiary" refuse "$id" >/dev/null
+wait $asking
+same "refused, it does not" "$(cat "$work/asked")" 403
+out=$("$ostiary" approve "$id" 2>&1)
+holds "an answer nobody waits for is told" "$out" "nobody waits"
+status ask http://ask.example.test/hello >"$work/asked" &
+asking=$!
+within 10 has_question
+"$ostiary" approve --always "$(question)" >/dev/null
+wait $asking
+holds "--always adds the rule, with where it leads" "$("$ostiary" rules ask)" "allow GET ask.example.test to=127.0.0.1"
+same "and it is not asked again" "$(status ask http://ask.example.test/hello)" 200
+out=$("$ostiary" approve nonsense 2>&1)
+same "an ID that is none is bad usage" $? 64
+"$ostiary" rm -f ask >/dev/null
+
+(cd "$work/ws" && "$ostiary" create -q --name easy --allow "GET known.example.test $to") >/dev/null
+same "easy: what a rule allows passes" "$(status easy http://known.example.test/hello)" 200
+same "easy: the rest is refused where nobody is attached" "$(status easy http://unknown.example.test/)" 403
+holds "why says so" "$("$ostiary" why easy 'GET http://unknown.example.test/')" "level easy"
+if has script; then
+	has_question() { [ "$("$ostiary" approvals easy --json | json 'len(d)')" = "${1:-1}" ]; }
+	sleep 20 | script -qec "$ostiary exec -t easy -- curl -s -m 15 http://unknown.example.test/" "$work/typescript" >/dev/null 2>&1 &
+	asking=$!
+	within 10 has_question
+	check "easy: somebody at a terminal is asked" $? "$(tail -c 300 "$work/typescript")"
+	"$ostiary" refuse "$("$ostiary" approvals easy --json | json 'd[0]["id"]')" >/dev/null 2>&1
+	told() { tr -d '\r' <"$work/typescript" | grep -q 'ostiary approve easy/'; }
+	within 5 told
+	check "and told how to answer" $? "$(tail -c 300 "$work/typescript")"
+	kill $asking 2>/dev/null
+	wait $asking 2>/dev/null
+else
+	skip "easy: somebody at a terminal is asked" "script is missing"
+fi
+"$ostiary" rm -f easy >/dev/null
+
+# --- learning --------------------------------------------------------------------------------------
+
+door_box learn --allow "GET known.example.test $to" >/dev/null
+for p in /a /b; do status learn "http://one.example.test$p" >/dev/null; done
+for p in 1 2 3 4 5 6; do status learn "http://many.example.test/api/v1/$p" >/dev/null; done
+status learn http://known.example.test/hello >/dev/null
+status learn http://post.example.test/x -d y=1 >/dev/null
+status learn http://port.example.test:80/x >/dev/null
+same "learn prints the fewest rules" "$("$ostiary" learn --refused learn | sort)" "$(printf '%s\n' \
+	'allow GET many.example.test/api/v1/**' 'allow GET one.example.test/a' 'allow GET one.example.test/b' \
+	'allow GET port.example.test/x' 'allow POST post.example.test/x')"
+"$ostiary" learn --refused learn >"$work/learnt"
+"$ostiary" policy check --policy "$work/learnt" >/dev/null
+check "which can be read" $? "$(cat "$work/learnt")"
+holds "why without a request tells of the last refusal" "$("$ostiary" why learn)" "port.example.test"
+"$ostiary" rm -f learn >/dev/null
+(cd "$work/ws" && "$ostiary" create -q --name free --level learn --deny 'refused.example.test') >/dev/null
+same "learn: a deny still holds" "$(status free http://refused.example.test/)" 403
+same "learn: a private address still needs a rule" "$([ "$(status free http://127.0.0.1/)" = 200 ] || echo refused)" refused
+"$ostiary" rm -f free >/dev/null
+
+# --- the end ---------------------------------------------------------------------------------------
+
+out=$("$ostiary" run -w none --level strict -- curl -s -m 20 -o /dev/null http://never.example.test/x 2>&1)
+holds "the end names the refused host and its cure" "$out" "refused: never.example.test; to allow it: --allow 'GET never.example.test/x'"
+holds "the beginning says what is granted" "$out" "network: "
+
+roles() { # box: "role pid" of each, by its supervisor
+	local sup
+	sup=$("$ostiary" ps --json | json "[b['supervisor_pid'] for b in d if b['id'] == '$1'][0]")
+	local p
+	for p in $(cat /proc/"$sup"/task/"$sup"/children); do echo "$(tr '\0' ' ' </proc/"$p"/cmdline | awk '{print $2}') $p $(cat /proc/"$p"/comm)"; done
+}
+role_pid() { roles "$1" | grep -E "(^| )(ostiary-)?$2( |$)" | awk '{print $2; exit}'; }
+for role in egress dial keeper; do
+	door_box "die-$role" --allow "GET user.example.test $to" >/dev/null
+	status "die-$role" http://user.example.test/hello >/dev/null
+	pid=$(role_pid "die-$role" $role)
+	"$ostiary" exec "die-$role" -- sleep 60 >"$work/end" 2>&1 &
+	attached=$!
+	sleep 0.3
+	if [ -z "$pid" ]; then
+		check "$role runs" 1 "$(roles "die-$role")"
+		kill $attached
+		continue
+	fi
+	kill -9 "$pid"
+	within 10 is_not_running "die-$role"
+	check "when $role dies the box is stopped" $? "$(roles "die-$role" 2>&1)"
+	wait $attached 2>/dev/null
+	holds "and it is told ($role)" "$(cat "$work/end" <("$ostiary" ps -a --json))" "is gone"
+	"$ostiary" rm -f "die-$role" >/dev/null 2>&1
+done
+door_box pause --on-door-fault pause --allow "GET user.example.test $to" >/dev/null
+status pause http://user.example.test/hello >/dev/null
+"$ostiary" exec pause -- sh -c 'while :; do date +%s%N >/tmp/beat; sleep 0.05; done' >"$work/end" 2>&1 &
+beating=$!
+sleep 0.5
+kill -9 "$(role_pid pause egress)"
+within 5 grep -q 'is paused' "$work/end"
+check "--on-door-fault pause: the user is told" $? "$(cat "$work/end")"
+first=$(in_box pause cat /tmp/beat)
+sleep 0.3
+same "the box stands still" "$(in_box pause cat /tmp/beat)" "$first"
+same "and has no network" "$(status pause http://user.example.test/hello)" 000
+out=$("$ostiary" allow pause x.example.test 2>&1)
+holds "nor new rules" "$out" "closed for good"
+"$ostiary" rm -f pause >/dev/null
+wait $beating 2>/dev/null
+
+door_box quiet >/dev/null
+in_box quiet true
+same "a box that uses no network has no roles" "$(roles quiet | grep -v ostiary-init)" ''
+"$ostiary" rm -f quiet >/dev/null
+exit $bad
