@@ -22,6 +22,10 @@ struct box_net {
  * -1, and nothing is left behind. */
 int box_net_begin(struct box_net *, bool has_door, struct err *);
 
+/* box_net_map(net, plan, err): by root, when the plan is known: the ids of the user namespace. An
+ * ordinary user's box maps its own; for that this does nothing. */
+int box_net_map(const struct box_net *, const struct box_plan *, struct err *);
+
 /* box_net_end(net): close, and reap the maker. Whoever began calls it when it has passed ${net} on
  * by fork, or does not want it any more. */
 void box_net_end(struct box_net *);

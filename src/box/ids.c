@@ -1,7 +1,7 @@
 /* ids.c - who the box is: one uid and one gid, both never 0 to the kernel, and a name of its own.
  *
- * Unprivileged, the process maps its own id by itself. Started by root, the supervisor has written
- * a map to a high id before it let us go on; we only step into it. */
+ * Unprivileged, the process maps its own id by itself. Started by root, a map to a high id
+ * was written before we were born (box_net_map); we only step into it. */
 #include "box/step.h"
 
 #include "base/err.h"

@@ -257,14 +257,11 @@ static void default_signals(void)
         sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-_Noreturn void init_main(struct build *b, const struct box_first *first, int go_fd)
+_Noreturn void init_main(struct build *b, const struct box_first *first)
 {
         struct init in1 = {.plan = b->plan, .ctl_fd = b->ctl_fd};
         struct err e = {0};
-        char go;
 
-        if (go_fd >= 0 && read(go_fd, &go, 1) != 1)
-                _exit(125);
         default_signals();
         umask(022);
         prctl(PR_SET_NAME, "ostiary-init", 0, 0, 0);

@@ -5,8 +5,8 @@
 struct box_first;
 struct build;
 
-/* init_main(b, first, go_fd): build the walls, report, run ${first} if there is one, then serve the
- * supervisor until it goes away. ${go_fd} >= 0: wait for a byte there before anything else. */
-_Noreturn void init_main(struct build *, const struct box_first *first, int go_fd);
+/* init_main(b, first): build the walls, report, run ${first} if there is one, then serve the
+ * supervisor until it goes away. */
+_Noreturn void init_main(struct build *, const struct box_first *first);
 
 #endif

@@ -104,7 +104,7 @@ int net_link_join(int box_nl, int door_nl, int door_ns)
         inet_pton(AF_INET, DOOR_GATEWAY_ADDR, &door);
         if (make_cable(box_nl, door_ns) < 0 || set_up(door_nl, DOOR_INDEX) < 0 ||
             add_address(door_nl, DOOR_INDEX, &door) < 0 ||
-            add_route(door_nl, RTN_LOCAL, LO_INDEX, NULL) < 0 ||
+            add_route(door_nl, RTN_LOCAL, DOOR_INDEX, NULL) < 0 ||
             add_address(box_nl, BOX_INDEX, &box) < 0 ||
             add_route(box_nl, RTN_UNICAST, BOX_INDEX, &door) < 0)
                 return -1;

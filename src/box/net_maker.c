@@ -19,6 +19,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -62,7 +63,7 @@ static enum net_stage make_door(const struct maker *m, int *box_ns, int *sockets
                 return NET_SPACES;
         if (net_door_settle(m->has_ipv6) < 0)
                 return NET_SETTINGS;
-        if ((door_nl = netlink_open()) < 0 || net_link_loopback(door_nl) < 0)
+        if ((door_nl = netlink_open()) < 0)
                 return NET_LINKS;
         if (net_door_sockets(sockets) < 0)
                 return NET_SOCKETS;
@@ -135,6 +136,23 @@ int box_net_begin(struct box_net *net, bool has_door, struct err *err)
         if (r < 0)
                 box_net_end(net);
         return r;
+}
+
+/* The maker may be done, and is there until box_net_end reaps it. */
+int box_net_map(const struct box_net *net, const struct box_plan *p, struct err *err)
+{
+        char path[64], line[64];
+        if (!p->is_by_root)
+                return 0;
+        snprintf(path, sizeof path, "/proc/%d/uid_map", net->maker_pid);
+        snprintf(line, sizeof line, "%u %u 1\n", p->uid, p->kuid);
+        if (fdio_put(AT_FDCWD, path, line) < 0)
+                return err_sys(err, "write %s", path);
+        snprintf(path, sizeof path, "/proc/%d/gid_map", net->maker_pid);
+        snprintf(line, sizeof line, "%u %u 1\n", p->gid, p->kgid);
+        if (fdio_put(AT_FDCWD, path, line) < 0)
+                return err_sys(err, "write %s", path);
+        return 0;
 }
 
 void box_net_end(struct box_net *net)

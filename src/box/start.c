@@ -1,6 +1,6 @@
 /* start.c - the supervisor's side of making a box: sources by descriptor when started by root, one
- * clone3 in the user namespace that is being furnished with a network (net_maker.c), the id map and
- * the group; then the new process is on its own.
+ * clone3 in the user namespace that is being furnished with a network (net_maker.c), and the group;
+ * then the new process is on its own.
  *
  * The new process is pid 1 of the box from its first instruction. It builds the walls around itself
  * (build.c), gives everything up, and serves (init.c). No exec: that is most of the difference
@@ -50,21 +50,6 @@ static int take_user_ns(int net_fd, struct err *err)
         return n == 1 ? fd : err_set(err, E_MACHINE, "the box's user namespace did not come");
 }
 
-/* map_child(pid, plan, err): by root only; the child waits for it. */
-static int map_child(pid_t pid, const struct box_plan *p, struct err *err)
-{
-        char path[64], line[64];
-        snprintf(path, sizeof path, "/proc/%d/uid_map", pid);
-        snprintf(line, sizeof line, "%u %u 1\n", p->uid, p->kuid);
-        if (fdio_put(AT_FDCWD, path, line) < 0)
-                return err_sys(err, "write %s", path);
-        snprintf(path, sizeof path, "/proc/%d/gid_map", pid);
-        snprintf(line, sizeof line, "%u %u 1\n", p->gid, p->kgid);
-        if (fdio_put(AT_FDCWD, path, line) < 0)
-                return err_sys(err, "write %s", path);
-        return 0;
-}
-
 int box_start(const struct box_plan *plan, const struct box_first *first, int net_fd,
               struct box *box, struct err *err)
 {
@@ -76,19 +61,18 @@ int box_start(const struct box_plan *plan, const struct box_first *first, int ne
         if (plan->is_by_root && idmap_sources(plan, &staged, err) < 0)
                 return -1;
 
-        int ctl[2] = {-1, -1}, go[2] = {-1, -1};
+        int ctl[2] = {-1, -1};
         if (box_cgroup_make(&box->cgroup, plan->id, &plan->limits, err) < 0)
                 goto err0;
-        bool must_wait = plan->is_by_root;
-        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ctl) < 0 ||
-            (must_wait && pipe2(go, O_CLOEXEC) < 0)) {
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ctl) < 0) {
                 err_sys(err, "make the control socket");
                 goto err1;
         }
 
         int group_fd = box_weak(WEAK_CGROUP) ? -1 : box_cgroup_clone_fd(&box->cgroup);
-        struct clone_args a = {.flags = namespaces() | CLONE_PARENT |
+        struct clone_args a = {.flags = namespaces() | CLONE_PARENT | CLONE_PARENT_SETTID |
                                         (group_fd >= 0 ? CLONE_INTO_CGROUP : 0),
+                               .parent_tid = (uintptr_t)&box->pid,
                                .cgroup = group_fd >= 0 ? (uint64_t)group_fd : 0};
         /* Born in its groups: to move it there afterwards costs the kernel a grace period. */
         if (!box_weak(WEAK_CGROUP) && box_cgroup_enter(&box->cgroup, err) < 0)
@@ -111,7 +95,6 @@ int box_start(const struct box_plan *plan, const struct box_first *first, int ne
                 if (box->pid != 0)
                         _exit(0);
                 close(ctl[0]);
-                close_fd(&go[1]);
                 struct build b = {.plan = plan,
                                   .is_memory_held = is_memory_held,
                                   .outside = outside,
@@ -125,21 +108,22 @@ int box_start(const struct box_plan *plan, const struct box_first *first, int ne
                                   .stage_fd = -1,
                                   .root_fd = -1,
                                   .empty_fd = -1};
-                init_main(&b, first, go[0]);
+                init_main(&b, first);
         }
 
         if (between < 0)
                 failed = errno;
         else
                 waitpid(between, NULL, 0);
-        if (failed) {
-                errno = failed;
+        /* Somebody may have killed it before it had our child; -1 is everybody to kill(). */
+        if (failed || box->pid <= 0) {
+                errno = failed ? failed : EINTR;
+                box->pid = -1;
                 net_explain(err);
                 box_cgroup_leave(&box->cgroup, NULL);
                 goto err1;
         }
         close_fd(&ctl[1]);
-        close_fd(&go[0]);
         box->pidfd = (int)syscall(SYS_pidfd_open, box->pid, 0);
         if (box->pidfd < 0) {
                 err_sys(err, "hold the box's first process");
@@ -147,26 +131,20 @@ int box_start(const struct box_plan *plan, const struct box_first *first, int ne
         }
         if (box_cgroup_leave(&box->cgroup, err) < 0)
                 goto err2;
-        if (plan->is_by_root && map_child(box->pid, plan, err) < 0)
-                goto err2;
-        if (must_wait && fdio_write_all(go[1], "g", 1) < 0) {
-                err_sys(err, "let the box go");
-                goto err2;
-        }
-        close_fd(&go[1]);
         idmap_free(&staged);
         box->ctl_fd = ctl[0];
         return 0;
 
 err2:
-        kill(box->pid, SIGKILL);
-        waitpid(box->pid, NULL, 0);
+        if (box->pid > 0) {
+                kill(box->pid, SIGKILL);
+                waitpid(box->pid, NULL, 0);
+                box->pid = -1;
+        }
         close_fd(&box->pidfd);
 err1:
         close_fd(&ctl[0]);
         close_fd(&ctl[1]);
-        close_fd(&go[0]);
-        close_fd(&go[1]);
         box_cgroup_remove(&box->cgroup);
 err0:
         idmap_free(&staged);

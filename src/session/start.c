@@ -139,7 +139,8 @@ int session_run(struct session_opts *opts, const struct store *store, char **id,
         if (box_net_begin(&net, true, err) < 0 ||
             store_new_box(store, opts->name, id, &dir, &lock, err) < 0)
                 return -1;
-        if (session_plan_make(opts, store, *id, &plan, err) < 0)
+        if (session_plan_make(opts, store, *id, &plan, err) < 0 ||
+            box_net_map(&net, &plan.box, err) < 0)
                 goto fail;
 
         settle_paths(opts, &plan);
@@ -196,7 +197,8 @@ int session_wake(const struct store *store, const char *id, struct err *err)
         strs_free(&opts.argv);
         _cleanup_net_ struct box_net net = {.maker_pid = -1, .fd = -1};
         if (box_net_begin(&net, true, err) < 0 ||
-            session_plan_make(&opts, store, id, &plan, err) < 0)
+            session_plan_make(&opts, store, id, &plan, err) < 0 ||
+            box_net_map(&net, &plan.box, err) < 0)
                 return -1;
 
         int ready[2];
