@@ -309,15 +309,23 @@ static void lookup_ask(struct lookup *k)
                 loop_timer_set(k->resolver->loop, &k->timer, 0);
 }
 
+/* Names are compared in small letters. */
+static void take_hosts(struct resolver *r, const char *text)
+{
+        char *fresh = str_dup(text);
+        for (char *c = fresh; *c; c++)
+                if (*c >= 'A' && *c <= 'Z')
+                        *c = (char)(*c - 'A' + 'a');
+        if (strcmp(fresh, r->hosts) != 0)
+                memory_clear(&r->memory);
+        free(r->hosts);
+        r->hosts = fresh;
+}
+
 void resolver_conf(struct resolver *r, const char *resolv, const char *hosts)
 {
-        if (hosts) {
-                free(r->hosts);
-                r->hosts = str_dup(hosts);
-                for (char *c = r->hosts; *c; c++)
-                        if (*c >= 'A' && *c <= 'Z')
-                                *c = (char)(*c - 'A' + 'a');
-        }
+        if (hosts)
+                take_hosts(r, hosts);
         if (!resolv)
                 return;
         struct conf fresh;
@@ -336,16 +344,21 @@ void resolver_conf(struct resolver *r, const char *resolv, const char *hosts)
 bool resolve_known(struct resolver *r, const struct host_name *name, struct answer *a)
 {
         *a = (struct answer){0};
-        conf_hosts(r->hosts, name->text, &a->addrs);
-        if (a->addrs.n)
-                return true;
         const struct memory_entry *e = memory_find(&r->memory, name, loop_now(r->loop));
-        if (!e)
-                return false;
-        a->addrs = e->addrs;
-        if (a->addrs.n == 0)
-                a->words =
-                        "The name does not resolve: there is no such name, or it has no address.";
+        if (e) {
+                a->addrs = e->addrs;
+        } else {
+                conf_hosts(r->hosts, name->text, &a->addrs);
+                if (a->addrs.n == 0)
+                        return false;
+                /* Such a file may be long; a change of it makes us forget. */
+                memory_put(&r->memory, name, &a->addrs, MEMORY_MOST_S, loop_now(r->loop));
+        }
+        if (a->addrs.n == 0) {
+                snprintf(r->words, sizeof r->words, "%s does not resolve: it has no address.",
+                         name->text);
+                a->words = r->words;
+        }
         return true;
 }
 
