@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EARLY_MAX = 64 << 10 };
+enum { EARLY_MAX = 64 << 10, RETRIES_MAX = 4 };
 
 enum state {
         X_NEW,
@@ -46,7 +46,8 @@ struct exchange {
         enum request_body body_state;
         bool is_end_here, is_end_sent; /* the request's */
         bool is_client_paused;         /* it was told to stop sending */
-        bool has_answer, was_retried, was_approved, sent_continue;
+        uint8_t retries_n;
+        bool has_answer, was_approved, sent_continue;
 
         struct gate gate;
         uint64_t question;
@@ -599,8 +600,8 @@ void exchange_fail(struct exchange *x, bool may_retry, const char *sentence)
         x->up = NULL;
         if (x->is_dead || (x->state != X_OPEN && x->state != X_WAIT))
                 return;
-        if (may_retry && !x->was_retried && is_repeatable(x)) {
-                x->was_retried = true;
+        if (may_retry && x->retries_n < RETRIES_MAX && is_repeatable(x)) {
+                x->retries_n++; /* a busy origin may say goodbye on one connection after another */
                 x->state = X_WAIT;
                 upstream_get(x->door, x, &x->host, x->origin.port, x->origin.is_tls, x->gate.rule);
                 return;

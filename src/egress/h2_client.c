@@ -192,7 +192,8 @@ static bool client_has_room(void *engine)
         uint32_t peer = nghttp2_session_get_remote_settings(
                 c->h2->session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);
         size_t max = peer < H2_STREAMS_MAX ? peer : H2_STREAMS_MAX;
-        return !c->is_leaving && !c->h2->is_over && !c->h2->why && c->h2->streams_n < max;
+        return !c->is_leaving && !c->h2->is_over && !c->h2->why && c->h2->streams_n < max &&
+               nghttp2_session_check_request_allowed(c->h2->session);
 }
 
 static bool client_is_quiet(void *engine)
