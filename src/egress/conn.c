@@ -34,6 +34,7 @@ struct conn {
         bool is_dry; /* the last read of this round took all there was */
         bool is_finishing, is_goodbye_sent, is_orphan, is_failed, is_dead, is_kicked;
         bool is_stirred, wants_later; /* why it was kicked */
+        bool is_gathering;            /* what is queued waits for more of it, not for the kernel */
         const char *why;
         struct loop_timer timer;
         struct conn *next_dead, *next_kicked;
@@ -81,7 +82,7 @@ static void update(struct conn *c)
         uint32_t want = 0;
         if (c->is_shaking || (c->wants_read && !c->is_ended))
                 want |= EPOLLIN;
-        if (conn_queued(c) > 0 || (c->is_shaking && SSL_want_write(c->ssl)))
+        if ((conn_queued(c) > 0 && !c->is_gathering) || (c->is_shaking && SSL_want_write(c->ssl)))
                 want |= EPOLLOUT;
         loop_want(c->src, want);
 }
@@ -353,11 +354,24 @@ bool conn_was_cut(const struct conn *c)
         return c->is_cut;
 }
 
+/* send_gathered(c): it waited long enough. */
+static void send_gathered(struct conn *c)
+{
+        if (!c->is_gathering || c->is_dead)
+                return;
+        c->is_gathering = false;
+        if (c->out.is_broken)
+                fail(c, "too much was queued");
+        flush(c);
+        update(c);
+}
+
 void conn_write(struct conn *c, const void *p, size_t n)
 {
         if (c->is_failed || c->is_dead || c->is_goodbye_sent || n == 0)
                 return;
         size_t done = 0;
+        send_gathered(c);
         if (!c->is_shaking && conn_queued(c) == 0)
                 done = put(c, p, n);
         if (done < n && !c->is_failed) {
@@ -370,20 +384,34 @@ void conn_write(struct conn *c, const void *p, size_t n)
                 c->was_full = true;
 }
 
-void conn_write2(struct conn *c, const void *a, size_t an, const void *b, size_t bn)
+void conn_gather(struct conn *c, const void *p, size_t n)
 {
-        static char both[RECORD_MAX];
-        size_t room = sizeof both - an;
-        if (an >= sizeof both || c->is_shaking || conn_queued(c) > 0) {
-                conn_write(c, a, an);
-                conn_write(c, b, bn);
+        if (c->is_failed || c->is_dead || c->is_goodbye_sent)
+                return;
+        if (c->is_shaking || (conn_queued(c) > 0 && !c->is_gathering)) {
+                conn_write(c, p, n); /* has to wait anyway */
                 return;
         }
-        size_t part = bn < room ? bn : room;
-        memcpy(both, a, an);
-        memcpy(both + an, b, part);
-        conn_write(c, both, an + part);
-        conn_write(c, (const char *)b + part, bn - part);
+        const char *at = p;
+        while (n > 0 && !c->is_failed) {
+                size_t room = RECORD_MAX - conn_queued(c), part = n < room ? n : room;
+                if (part == RECORD_MAX) {
+                        conn_write(c, at, part);
+                } else {
+                        c->is_gathering = true;
+                        buf_put(&c->out, at, part);
+                        if (part == room)
+                                send_gathered(c);
+                }
+                at += part;
+                n -= part;
+                if (n > 0 && conn_queued(c) > 0) { /* the kernel took not all of it */
+                        conn_write(c, at, n);
+                        return;
+                }
+        }
+        if (c->is_gathering)
+                put_on_list(c);
 }
 
 void conn_want_read(struct conn *c, bool yes)
@@ -398,6 +426,7 @@ void conn_want_read(struct conn *c, bool yes)
 
 void conn_finish(struct conn *c)
 {
+        send_gathered(c);
         c->is_finishing = true;
         say_goodbye(c);
 }
@@ -444,6 +473,7 @@ bool conn_round(struct door *d)
                 c->is_dry = false;
                 if (wants_later && !c->is_dead && !c->is_failed && !c->is_orphan)
                         c->ops->later(c->ctx);
+                send_gathered(c);
                 if (c->is_dead || !is_stirred) {
                 } else if (c->is_failed) {
                         loop_del(&c->src);

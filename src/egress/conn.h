@@ -46,9 +46,9 @@ bool conn_was_cut(const struct conn *);
 
 /* conn_write(c, p, n): send now or keep. */
 void conn_write(struct conn *, const void *, size_t);
-/* conn_writev2(c, a, an, b, bn): the same for two pieces that belong together: one record, one
- * packet. */
-void conn_write2(struct conn *, const void *, size_t, const void *, size_t);
+/* conn_gather(c, p, n): the same, but at the end of this round or when a TLS record is full: pieces
+ * that belong together become one record and one packet. */
+void conn_gather(struct conn *, const void *, size_t);
 size_t conn_queued(const struct conn *);
 static inline bool conn_is_full(const struct conn *c)
 {

@@ -1,5 +1,5 @@
-/* h1_client.c - HTTP/1 with an origin: one exchange at a time on a connection, which goes back to the
- * pool only after a request and an answer that were both whole and well framed. */
+/* h1_client.c - HTTP/1 with an origin: one exchange at a time on a connection, which goes back to
+ * the pool only after a request and an answer that were both whole and well framed. */
 #include "egress/upstream.h"
 
 #include "base/err.h"
@@ -59,7 +59,8 @@ static void fail(struct h1_client *c, bool may_retry, const char *why)
                 exchange_fail(x, may_retry, why);
 }
 
-/* --- requests ------------------------------------------------------------------------------------ */
+/* --- requests ------------------------------------------------------------------------------------
+ */
 
 static void out_head(void *side, struct exchange *x, const struct head *h, bool is_end)
 {
@@ -73,10 +74,10 @@ static void out_head(void *side, struct exchange *x, const struct head *h, bool 
         }
         c->is_chunked_up = h->body == HEAD_BODY_STREAM && !h->is_websocket;
         c->is_sent = is_end;
-        conn_write(c->conn, b.data, b.len);
+        conn_gather(c->conn, b.data, b.len);
         /* A request whose end is known only now, and which has none, still has its framing. */
         if (is_end && c->is_chunked_up)
-                conn_write(c->conn, "0\r\n\r\n", 5);
+                conn_gather(c->conn, "0\r\n\r\n", 5);
 }
 
 static bool out_data(void *side, struct exchange *x, const void *p, size_t n)
@@ -86,11 +87,11 @@ static bool out_data(void *side, struct exchange *x, const void *p, size_t n)
         if (c->is_chunked_up && c->state != READ_FRAMES) {
                 _cleanup_buf_ struct buf b = {0};
                 h1_put_chunk_head(&b, n);
-                buf_put(&b, p, n);
-                buf_put(&b, "\r\n", 2);
-                conn_write(c->conn, b.data, b.len);
+                conn_gather(c->conn, b.data, b.len);
+                conn_gather(c->conn, p, n);
+                conn_gather(c->conn, "\r\n", 2);
         } else {
-                conn_write(c->conn, p, n);
+                conn_gather(c->conn, p, n);
         }
         return !conn_is_full(c->conn);
 }
@@ -105,7 +106,7 @@ static void out_end(void *side, struct exchange *x, const struct head *trailers)
         } else if (c->is_chunked_up) {
                 _cleanup_buf_ struct buf b = {0};
                 h1_put_last(&b, trailers);
-                conn_write(c->conn, b.data, b.len);
+                conn_gather(c->conn, b.data, b.len);
         }
 }
 
@@ -149,10 +150,11 @@ static const struct side_ops side = {
         .upgraded = out_upgraded,
 };
 
-/* --- answers -------------------------------------------------------------------------------------- */
+/* --- answers
+ * -------------------------------------------------------------------------------------- */
 
-/* finish(c, trailers, is_all): the answer is whole; ${is_all}: and nothing came after it, which would
- * be taken for the answer to the next request. */
+/* finish(c, trailers, is_all): the answer is whole; ${is_all}: and nothing came after it, which
+ * would be taken for the answer to the next request. */
 static void finish(struct h1_client *c, struct head *trailers, bool is_all)
 {
         struct exchange *x = c->x;
@@ -168,7 +170,8 @@ static void finish(struct h1_client *c, struct head *trailers, bool is_all)
                 upstream_free_room(c->up);
 }
 
-/* use_head(c, p, n): how many bytes were used; 0 when it is not whole, -1 when the engine is done. */
+/* use_head(c, p, n): how many bytes were used; 0 when it is not whole, -1 when the engine is done.
+ */
 static ssize_t use_head(struct h1_client *c, const char *p, size_t n)
 {
         struct head h;
@@ -179,9 +182,10 @@ static ssize_t use_head(struct h1_client *c, const char *p, size_t n)
                 bool is_final = h.status >= 200 || h.status == 101;
                 enum head_body body = h.body;
                 uint64_t length = h.length;
-                bool is_end = is_final && (body == HEAD_BODY_NONE ||
-                                           (body == HEAD_BODY_LENGTH && length == 0)) &&
-                              h.status != 101;
+                bool is_end =
+                        is_final &&
+                        (body == HEAD_BODY_NONE || (body == HEAD_BODY_LENGTH && length == 0)) &&
+                        h.status != 101;
                 if (is_final) {
                         c->is_persistent = h.is_persistent && body != HEAD_BODY_CLOSE;
                         c->left = length;

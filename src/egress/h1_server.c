@@ -26,8 +26,7 @@ struct h1_server {
         struct origin origin;
         struct loop_timer timer;
         struct exchange *x;
-        struct buf in;   /* what came and could not be used yet */
-        struct buf held; /* an answer's head, until the round is over or its body begins */
+        struct buf in; /* what came and could not be used yet */
         enum state state;
         uint64_t left;
         struct h1_chunks chunks;
@@ -43,7 +42,6 @@ static void free_later(void *p)
         head_free(&s->head);
         h1_chunks_free(&s->chunks);
         buf_free(&s->in);
-        buf_free(&s->held);
         free(s);
 }
 
@@ -68,24 +66,8 @@ static void close_now(struct h1_server *s)
         server_end(s);
 }
 
-/* put_out(s, p, n): with the head that waits, if one does: they become one record and one packet.
- */
-static void put_out(struct h1_server *s, const void *p, size_t n)
-{
-        struct buf head = s->held;
-        s->held = (struct buf){0};
-        if (head.len > 0 && n > 0)
-                conn_write2(s->conn, head.data, head.len, p, n);
-        else if (head.len > 0)
-                conn_write(s->conn, head.data, head.len);
-        else
-                conn_write(s->conn, p, n);
-        buf_free(&head);
-}
-
 static void close_soon(struct h1_server *s)
 {
-        put_out(s, NULL, 0);
         conn_finish_free(s->conn);
         server_end(s);
 }
@@ -107,7 +89,7 @@ static void out_head(void *side, struct exchange *x, const struct head *h, bool 
         if (h->status < 200 && h->status != 101) {
                 if (s->minor >= 1) {
                         h1_put_answer(&b, h, s->minor, true);
-                        put_out(s, b.data, b.len);
+                        conn_gather(s->conn, b.data, b.len);
                 }
                 return;
         }
@@ -126,8 +108,7 @@ static void out_head(void *side, struct exchange *x, const struct head *h, bool 
                 close_now(s);
                 return;
         }
-        buf_put(&s->held, b.data, b.len);
-        conn_later(s->conn);
+        conn_gather(s->conn, b.data, b.len);
 }
 
 static bool out_data(void *side, struct exchange *x, const void *p, size_t n)
@@ -137,11 +118,11 @@ static bool out_data(void *side, struct exchange *x, const void *p, size_t n)
         if (s->is_answer_chunked) {
                 _cleanup_buf_ struct buf b = {0};
                 h1_put_chunk_head(&b, n);
-                buf_put(&b, p, n);
-                buf_put(&b, "\r\n", 2);
-                put_out(s, b.data, b.len);
+                conn_gather(s->conn, b.data, b.len);
+                conn_gather(s->conn, p, n);
+                conn_gather(s->conn, "\r\n", 2);
         } else {
-                put_out(s, p, n);
+                conn_gather(s->conn, p, n);
         }
         return !conn_is_full(s->conn);
 }
@@ -175,7 +156,7 @@ static void out_end(void *side, struct exchange *x, const struct head *trailers)
         if (s->is_answer_chunked) {
                 _cleanup_buf_ struct buf b = {0};
                 h1_put_last(&b, trailers);
-                put_out(s, b.data, b.len);
+                conn_gather(s->conn, b.data, b.len);
         }
         next_request(s);
 }
@@ -375,13 +356,6 @@ static void on_readable(void *ctx)
         }
 }
 
-/* on_later(s): nothing of the body came in this round; its head is not to wait for that. */
-static void on_later(void *ctx)
-{
-        struct h1_server *s = ctx;
-        put_out(s, NULL, 0);
-}
-
 static void on_drained(void *ctx)
 {
         struct h1_server *s = ctx;
@@ -398,10 +372,8 @@ static void on_closed(void *ctx, const char *why)
 void h1_server_begin(struct door *d, struct conn *c, const struct origin *o, const void *early,
                      size_t early_n)
 {
-        static const struct conn_ops ops = {.readable = on_readable,
-                                            .drained = on_drained,
-                                            .closed = on_closed,
-                                            .later = on_later};
+        static const struct conn_ops ops = {
+                .readable = on_readable, .drained = on_drained, .closed = on_closed};
         struct h1_server *s = calloc(1, sizeof *s);
         if (!s)
                 str_no_memory();
