@@ -80,6 +80,7 @@ prepare_user() {
 			[ -x "$part/ostiary" ] || continue
 			mkdir -p "$user_top/$part"
 			cp -a "$part/ostiary" "$user_top/$part/"
+			[ ! -e "$part/ostiary-door" ] || cp -a "$part/ostiary-door" "$user_top/$part/"
 			[ "$part" != "out/$variant" ] || [ ! -d "$part/unit" ] || cp -a "$part/unit" "$user_top/$part/"
 			continue
 			;;
