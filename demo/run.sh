@@ -36,6 +36,7 @@ clean() {
 	# shellcheck disable=SC2086
 	[ -z "$pids" ] || kill $pids 2>/dev/null
 	[ -z "$segment" ] || ipcrm -m "$segment" 2>/dev/null
+	[ -z "${box:-}" ] || "$ostiary" rm -f "$box" >/dev/null 2>&1
 	rm -rf "$work" "$HOME/.ostiary-demo-$tag" "/dev/shm/"*"-$tag" "/var/tmp/"*"-$tag"
 }
 trap clean EXIT
@@ -172,7 +173,7 @@ keeps project 'your files stay as they were' 'notes.txt on the host still says o
 keeps home 'cannot see your home' 'a file planted in your home stayed unread' 'it read a file in your home directory'
 keeps environment 'cannot see your environment' 'an exported variable did not get in' 'it read an exported variable'
 keeps descriptor 'cannot use what you had open' 'an inherited descriptor was closed' 'it read from a descriptor of the caller'
-keeps network 'cannot reach the network' "nothing arrived at 127.0.0.1:$port" "it connected to 127.0.0.1:$port on the host"
+keeps network 'cannot reach your machine' "nothing arrived at 127.0.0.1:$port" "it connected to 127.0.0.1:$port on the host"
 keeps files 'cannot write to the host' '/tmp, /var/tmp and /dev/shm are its own' 'it wrote to a file of the host'
 keeps pipe 'cannot use a shared pipe' 'read-only means read-only, also for pipes' 'it wrote to a pipe in a read-only directory'
 keeps process-read 'cannot look into processes' "/proc/$victim of the host stayed unread" 'it read the words or variables of a process'
@@ -185,6 +186,24 @@ fi
 rights=$(grep '^right: ' "$work/boxed.out" | grep -v ' 0$' | cut -d' ' -f2 | tr '\n' ' ')
 [ "$(grep -c '^right: ' "$work/boxed.out")" = 8 ] && [ -z "$rights" ]
 say $? 'holds no rights' 'by the kernel'"'"'s own account: no capability, no new privilege ...' "by the kernel's own account: $rights"
+
+# The door: a host that no rule names is refused in words, and the words hold the cure. The name is made up
+# and led to our own listener, so that nothing leaves this machine.
+box=demo-$tag ask='exec 3<>/dev/tcp/api.example.test/80 && printf "GET /hello HTTP/1.1\r\nHost: api.example.test\r\nConnection: close\r\n\r\n" >&3 && cat <&3'
+visit() { timeout 30 "$ostiary" exec "$box" -- bash -c "$ask" 2>&1 </dev/null; }
+timeout 30 "$ostiary" create -w none --name "$box" --level strict >"$work/door" 2>&1
+visit >"$work/refused"
+cure=$(grep -o "ostiary allow $box '.*'" "$work/refused")
+[ -n "$cure" ]
+say $? 'refuses a host that no rule names' "and says: $cure" "$(tail -n 1 "$work/door" "$work/refused" | tail -n 1)"
+rule=$(printf '%s' "$cure" | cut -d"'" -f2)
+"$ostiary" allow "$box" "$rule to=127.0.0.1:$port" >>"$work/door" 2>&1
+visit | tail -n 1 | grep -qx hello
+say $? 'lets it pass once you say so' "it got \"hello\", and no restart was needed" 'the same request still fails'
+"$ostiary" log "$box" >"$work/log" 2>&1
+[ "$(grep -c 'api.example.test' "$work/log")" = 2 ]
+say $? 'wrote both down' "both are in: ostiary log $box" "$(tail -n 1 "$work/log")"
+"$ostiary" rm -f "$box" >/dev/null 2>&1 && box=''
 
 # The program's own attacks cover the layers behind these walls, which a script cannot reach.
 if (cd "$work/boxed" && timeout 60 "$ostiary" probe) >"$work/probe" 2>&1 </dev/null; then
@@ -199,5 +218,4 @@ if [ "$failed" != 0 ]; then
 	echo "$failed of these are not as they should be on this machine. 'ostiary doctor' may say why."
 	exit 1
 fi
-echo 'This version gives a box no network at all, so an agent that needs its service cannot work yet.'
 echo "Next: 'make install' (to ~/.local), then 'ostiary run claude' or 'ostiary shell'."

@@ -1,15 +1,20 @@
 /* witness.c - a listener on the host's loopback that writes down what reaches it.
  *
  * Started by demo/run.sh as `witness FILE`: prints its port, then appends to FILE every byte that
- * any connection sends. It ends by itself after a minute, so that a demo which was killed leaves
- * nothing behind. It never listens on anything but 127.0.0.1. */
+ * any connection sends, and answers what begins like HTTP. It ends by itself after a minute, so
+ * that a demo which was killed leaves nothing behind. It never listens on anything but 127.0.0.1.
+ */
 #define _GNU_SOURCE /* accept4 */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+static const char answer[] =
+        "HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\nhello\n";
 
 int main(int argc, char **argv)
 {
@@ -37,9 +42,14 @@ int main(int argc, char **argv)
 
                 if (peer < 0)
                         continue;
-                while ((n = read(peer, bytes, sizeof bytes)) > 0)
+                while ((n = read(peer, bytes, sizeof bytes)) > 0) {
                         if (write(log_fd, bytes, (size_t)n) != n)
                                 break;
+                        if (n >= 4 && memcmp(bytes, "GET ", 4) == 0) {
+                                n = write(peer, answer, sizeof answer - 1);
+                                break;
+                        }
+                }
                 close(peer);
         }
 }

@@ -43,7 +43,7 @@ turns() {
 turns 'your files stay as they were' '' --live
 turns 'cannot see your environment' env
 turns 'cannot use what you had open' fds
-turns 'cannot reach the network' netns
+turns 'cannot reach your machine' netns
 turns 'cannot use a shared pipe' overlay-ro
 turns 'cannot look into processes' pidns
 turns 'cannot learn whose machine it is' utsns
