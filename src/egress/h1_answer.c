@@ -10,7 +10,8 @@
 
 static int bad(struct err *err, const char *why)
 {
-        return err_set(err, E_PROTO, "%s", why);
+        err_set(err, E_PROTO, "%s", why);
+        return -1;
 }
 
 static bool is_digit(char c)

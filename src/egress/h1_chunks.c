@@ -26,7 +26,8 @@ enum { DIGITS_MAX = 16, EXT_MAX = 256, TRAILER_MAX = HEAD_LINE_MAX };
 
 static int bad(struct err *err, const char *why)
 {
-        return err_set(err, E_PROTO, "%s", why);
+        err_set(err, E_PROTO, "%s", why);
+        return -1;
 }
 
 static int hex(char c)

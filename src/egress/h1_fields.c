@@ -12,7 +12,8 @@ enum { USUAL_HEAD = 4096 };
 
 static int bad(struct err *err, const char *why)
 {
-        return err_set(err, E_PROTO, "%s", why);
+        err_set(err, E_PROTO, "%s", why);
+        return -1;
 }
 
 static int too_much(int *status, struct err *err)

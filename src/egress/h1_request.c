@@ -19,7 +19,8 @@ struct refusal {
 static int refuse(struct refusal *r, int status, const char *why)
 {
         r->status = status;
-        return err_set(r->err, E_PROTO, "%s", why);
+        err_set(r->err, E_PROTO, "%s", why);
+        return -1;
 }
 
 /* The parts of a request line, in the bytes that came in. */
@@ -109,7 +110,7 @@ static int take_absolute(struct head *h, struct line *l, struct refusal *r)
         const char *colon = memchr(p, ':', l->target_len);
         size_t scheme_len = colon ? (size_t)(colon - p) : 0;
         bool is_https = head_same(p, scheme_len, "https");
-        if ((!is_https && !head_same(p, scheme_len, "http")) || end - colon < 3 ||
+        if (!colon || (!is_https && !head_same(p, scheme_len, "http")) || end - colon < 3 ||
             memcmp(colon, "://", 3) != 0)
                 return refuse(r, 400, "the address of a request begins with / or http://");
         const char *host = colon + 3, *rest = host;

@@ -24,7 +24,8 @@ enum {
 
 static int bad(struct err *err, const char *why)
 {
-        return err_set(err, E_PROTO, "%s", why);
+        err_set(err, E_PROTO, "%s", why);
+        return -1;
 }
 
 static int get_u16(struct cur *c, uint16_t *v)

@@ -76,7 +76,7 @@ static void grow(struct names *n)
 {
         if (n->n == n->cap) {
                 size_t cap = n->cap ? n->cap * 2 : 64;
-                struct host_name **p = reallocarray(n->by_number, cap, sizeof *p);
+                struct host_name **p = reallocarray(n->by_number, cap, sizeof(void *));
                 if (!p)
                         str_no_memory();
                 n->by_number = p;
@@ -85,7 +85,7 @@ static void grow(struct names *n)
         if (n->n * 2 < n->slots_n)
                 return;
         free(n->slots);
-        n->slots_n *= 2;
+        n->slots_n = n->slots_n ? n->slots_n * 2 : SLOTS_FIRST;
         n->slots = calloc(n->slots_n, sizeof *n->slots);
         if (!n->slots)
                 str_no_memory();
