@@ -57,9 +57,7 @@ static void option(struct conf *c, const char *word)
 void conf_resolv(const char *text, struct conf *c)
 {
         int servers_n = 0;
-        memset(c, 0, sizeof *c); /* all of it: two are compared byte by byte */
-        c->timeout_ms = 2000;
-        c->tries = 3;
+        *c = (struct conf){.timeout_ms = 2000, .tries = 3};
         _cleanup_free_ char *copy = str_dup(text);
         for (char *rest = copy, *line; (line = strsep(&rest, "\n"));) {
                 char *save, *key;
@@ -80,6 +78,12 @@ void conf_resolv(const char *text, struct conf *c)
         }
         if (servers_n == 0)
                 snprintf(c->servers, sizeof c->servers, "127.0.0.1");
+}
+
+bool conf_equal(const struct conf *a, const struct conf *b)
+{
+        return strcmp(a->servers, b->servers) == 0 && a->timeout_ms == b->timeout_ms &&
+               a->tries == b->tries && a->is_rotated == b->is_rotated && a->is_tcp == b->is_tcp;
 }
 
 /* at_word(text, at, len): does a whole word of the file stand here? */

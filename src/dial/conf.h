@@ -19,6 +19,7 @@ struct conf {
  * attempts, rotate and use-vc. Search lists are ignored: a box gets the name that the rule is about
  * and no other. Without a server the one on this machine is asked, as libc does. */
 void conf_resolv(const char *text, struct conf *);
+bool conf_equal(const struct conf *, const struct conf *);
 
 /* conf_hosts(text, name, l): the addresses that a line of a hosts file (in small letters) gives
  * ${name}. */

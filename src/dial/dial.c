@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -163,7 +164,7 @@ int dial_main(int argc, char **argv)
                                                                  : NULL;
                 if (!to || strlen(argv[i + 1]) >= sizeof resolv)
                         return 64;
-                strcpy(to, argv[i + 1]);
+                snprintf(to, sizeof resolv, "%s", argv[i + 1]);
         }
         role_begin("dial");
         dial = (struct dial){.egress_fd = -1, .replies_end = &dial.replies};

@@ -330,7 +330,7 @@ void resolver_conf(struct resolver *r, const char *resolv, const char *hosts)
                 return;
         struct conf fresh;
         conf_resolv(resolv, &fresh);
-        if (memcmp(&fresh, &r->conf, sizeof fresh) == 0)
+        if (conf_equal(&fresh, &r->conf))
                 return;
         r->conf = fresh;
         memory_clear(&r->memory);

@@ -127,6 +127,17 @@ static const int fcntl_ok[] = {F_GETFD,     F_SETFD,     F_GETFL,         F_SETF
 
 #define ALLOW SCMP_ACT_ALLOW
 
+static struct scmp_arg_cmp is(unsigned arg, uint32_t value)
+{
+        return (struct scmp_arg_cmp){.arg = arg, .op = SCMP_CMP_EQ, .datum_a = value, .datum_b = 0};
+}
+
+static struct scmp_arg_cmp bits_are(unsigned arg, uint32_t bits, uint32_t value)
+{
+        return (struct scmp_arg_cmp){
+                .arg = arg, .op = SCMP_CMP_MASKED_EQ, .datum_a = bits, .datum_b = value};
+}
+
 static int allow_list(scmp_filter_ctx f, const int *calls, size_t n)
 {
         int bad = 0;
@@ -140,27 +151,20 @@ static int allow_some(scmp_filter_ctx f)
 {
         int bad = 0;
         for (size_t i = 0; i < sizeof fcntl_ok / sizeof *fcntl_ok; i++)
-                bad |= seccomp_rule_add(f, ALLOW, SCMP_SYS(fcntl), 1,
-                                        SCMP_A1_32(SCMP_CMP_EQ, (unsigned)fcntl_ok[i]));
+                bad |= seccomp_rule_add(f, ALLOW, SCMP_SYS(fcntl), 1, is(1, (unsigned)fcntl_ok[i]));
         for (size_t i = 0; i < sizeof sending / sizeof *sending; i++)
-                bad |= seccomp_rule_add(
-                        f, ALLOW, sending[i].call, 1,
-                        SCMP_CMP32(sending[i].flags_at, SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, 0));
+                bad |= seccomp_rule_add(f, ALLOW, sending[i].call, 1,
+                                        bits_are(sending[i].flags_at, MSG_FASTOPEN, 0));
         /* No page ever becomes code. */
-        bad |= seccomp_rule_add(f, ALLOW, SCMP_SYS(mmap), 1,
-                                SCMP_A2_32(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-        bad |= seccomp_rule_add(f, ALLOW, SCMP_SYS(mprotect), 1,
-                                SCMP_A2_32(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-        bad |= seccomp_rule_add(f, ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1_32(SCMP_CMP_EQ, FIONREAD));
-        bad |= seccomp_rule_add(f, ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1_32(SCMP_CMP_EQ, FIONBIO));
+        bad |= seccomp_rule_add(f, ALLOW, SCMP_SYS(mmap), 1, bits_are(2, PROT_EXEC, 0));
+        bad |= seccomp_rule_add(f, ALLOW, SCMP_SYS(mprotect), 1, bits_are(2, PROT_EXEC, 0));
+        bad |= seccomp_rule_add(f, ALLOW, SCMP_SYS(ioctl), 1, is(1, FIONREAD));
+        bad |= seccomp_rule_add(f, ALLOW, SCMP_SYS(ioctl), 1, is(1, FIONBIO));
         /* abort() signals itself. */
-        bad |= seccomp_rule_add(f, ALLOW, SCMP_SYS(tgkill), 1,
-                                SCMP_A0_32(SCMP_CMP_EQ, (unsigned)getpid()));
+        bad |= seccomp_rule_add(f, ALLOW, SCMP_SYS(tgkill), 1, is(0, (unsigned)getpid()));
         /* Asking for a limit of its own, never setting one. */
-        bad |= seccomp_rule_add(f, ALLOW, SCMP_SYS(prlimit64), 2, SCMP_A0_32(SCMP_CMP_EQ, 0),
-                                SCMP_A2_64(SCMP_CMP_EQ, 0));
-        bad |= seccomp_rule_add(f, ALLOW, SCMP_SYS(prctl), 1,
-                                SCMP_A0_32(SCMP_CMP_EQ, PR_GET_SECCOMP));
+        bad |= seccomp_rule_add(f, ALLOW, SCMP_SYS(prlimit64), 2, is(0, 0), is(2, 0));
+        bad |= seccomp_rule_add(f, ALLOW, SCMP_SYS(prctl), 1, is(0, PR_GET_SECCOMP));
         return bad;
 }
 
@@ -171,11 +175,10 @@ static int allow_sockets(scmp_filter_ctx f)
         int bad = 0;
         for (size_t i = 0; i < 2; i++)
                 for (size_t k = 0; k < 2; k++)
-                        bad |= seccomp_rule_add(f, ALLOW, SCMP_SYS(socket), 2,
-                                                SCMP_A0_32(SCMP_CMP_EQ, families[i]),
-                                                SCMP_A1_32(SCMP_CMP_MASKED_EQ, 0xf, types[k]));
-        bad |= seccomp_rule_add(f, ALLOW, SCMP_SYS(socket), 2, SCMP_A0_32(SCMP_CMP_EQ, AF_NETLINK),
-                                SCMP_A2_32(SCMP_CMP_EQ, NETLINK_ROUTE));
+                        bad |= seccomp_rule_add(f, ALLOW, SCMP_SYS(socket), 2, is(0, families[i]),
+                                                bits_are(1, 0xf, types[k]));
+        bad |= seccomp_rule_add(f, ALLOW, SCMP_SYS(socket), 2, is(0, AF_NETLINK),
+                                is(2, NETLINK_ROUTE));
         return bad;
 }
 
@@ -183,8 +186,7 @@ static int allow_sockets(scmp_filter_ctx f)
 static int allow_open(scmp_filter_ctx f)
 {
         const unsigned writing = O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND;
-        return seccomp_rule_add(f, ALLOW, SCMP_SYS(openat), 1,
-                                SCMP_A2_32(SCMP_CMP_MASKED_EQ, writing, O_RDONLY));
+        return seccomp_rule_add(f, ALLOW, SCMP_SYS(openat), 1, bits_are(2, writing, O_RDONLY));
 }
 
 #define LIST(l) l, sizeof(l) / sizeof *(l)

@@ -57,7 +57,8 @@ static int net_make(void)
         fdio_put(AT_FDCWD, "/proc/self/uid_map", map);
         snprintf(map, sizeof map, "0 %u 1", gid);
         fdio_put(AT_FDCWD, "/proc/self/gid_map", map);
-        return system("ip link set lo up && ip addr add 30.0.0.1/32 dev lo && "
+        return system("PATH=$PATH:/usr/sbin:/sbin; ip link set lo up && ip addr add 30.0.0.1/32 "
+                      "dev lo && "
                       "ip route add local 20.0.0.0/8 dev lo && "
                       "ip -6 route add local 2600::/16 dev lo") == 0
                        ? 0
