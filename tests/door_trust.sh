@@ -57,8 +57,9 @@ works 'wget' wget wget -qO- $url/hello
 want='Verify return code: 0 (ok)' works 'openssl, by its directory alone' openssl \
 	sh -c "unset SSL_CERT_FILE; echo | openssl s_client -connect www.example.test:443 -servername www.example.test -verify_return_error"
 works 'GnuTLS' gnutls-cli sh -c "printf 'GET /hello HTTP/1.1\r\nHost: www.example.test\r\nConnection: close\r\n\r\n' | gnutls-cli www.example.test"
-want=done works git git sh -c "git ls-remote $url/repo.git && echo done"
-want=done works 'git with roots of its own' git sh -c "git -c http.sslCAInfo=/nonexistent ls-remote $url/repo.git && echo done"
+want='it did' works git git sh -c "git ls-remote $url/repo.git && echo it did"
+want='it did' works 'git with roots of its own' git \
+	sh -c "git -c http.sslCAInfo=/nonexistent ls-remote $url/repo.git && echo it did"
 works 'apt' /usr/lib/apt/apt-helper sh -c "/usr/lib/apt/apt-helper download-file $url/hello \$HOME/h >/dev/null && cat \$HOME/h"
 
 # --- Python -----------------------------------------------------------------------------------------------------
@@ -84,6 +85,14 @@ works 'Node, fetch' node node -e "fetch('$url/hello').then(r => r.text()).then(c
 works 'Node, https' node node -e "require('https').get('$url/hello', r => r.on('data', d => console.log(String(d))))"
 want=1.0.0 works npm npm npm view thing version --registry $url/npm/
 
+deno=$(find "$top/out/test-agents/lib/node_modules/deno" -name deno -type f -size +1M 2>/dev/null | head -1)
+if [ -n "$deno" ] && cp "$deno" "$work/ws/deno"; then
+	echo "fetch('$url/hello').then(r => r.text()).then(console.log, console.log)" >"$work/ws/fetch.js"
+	works Deno sh ./deno run -A fetch.js
+else
+	skip Deno 'it could not be installed from npm'
+fi
+
 # --- compiled and other languages -------------------------------------------------------------------------------
 if has go; then
 	cat >"$work/get.go" <<-'GO'
@@ -96,7 +105,7 @@ if has go; then
 			fmt.Println(string(b))
 		}
 	GO
-	(cd "$work" && GO111MODULE=off CGO_ENABLED=0 GOCACHE=$work/gocache GOFLAGS= timeout 120 go build -o "$work/ws/get" get.go) >/dev/null 2>&1
+	(cd "$work" && GO111MODULE=off CGO_ENABLED=0 GOCACHE=$work/gocache GOFLAGS='' timeout 120 go build -o "$work/ws/get" get.go) >/dev/null 2>&1
 fi
 works 'Go, static' go ./get $url/hello
 works 'Go without any variable' go env -i ./get $url/hello
@@ -137,6 +146,7 @@ fi
 works Ruby ruby ruby -rnet/http -e "puts Net::HTTP.get(URI('$url/hello'))"
 works 'PHP, streams' php php -r "echo file_get_contents('$url/hello');"
 php -m 2>/dev/null | grep -q '^curl$' && works 'PHP, curl' php php -r "\$c = curl_init('$url/hello'); curl_exec(\$c);"
+# shellcheck disable=SC2016
 works Perl perl perl -MIO::Socket::SSL -e 'my $s = IO::Socket::SSL->new(PeerHost => "www.example.test", PeerPort => 443, SSL_hostname => "www.example.test") or die $SSL_ERROR;
 	print $s "GET /hello HTTP/1.0\r\nHost: www.example.test\r\n\r\n"; print <$s>;'
 
@@ -153,7 +163,7 @@ other=$(cd "$work/ws" && box --rm -- cat /etc/ssl/certs/ostiary-box-ca.pem)
 [ -n "$mine" ] && [ -n "$other" ] && [ "$mine" != "$other" ]
 check 'two boxes have two authorities' $? 'they are the same'
 out=$(in_box trust sh -c "grep -c BEGIN /etc/ssl/certs/ca-certificates.crt")
-have=$(cat /etc/ssl/certs/ca-certificates.crt 2>/dev/null | grep -c BEGIN)
+have=$(grep -sc BEGIN /etc/ssl/certs/ca-certificates.crt)
 same 'the bundle holds the roots of the host and one more' "$out" "$((have + 1))"
 out=$(in_box trust sh -c 'echo x >>/etc/ssl/certs/ca-certificates.crt' 2>&1)
 holds 'which the box cannot change' "$out" 'Read-only file system'
@@ -214,6 +224,51 @@ echo 'no certificate' >"$work/words.pem"
 out=$(cd "$work/ws" && box --rm --level strict --allow "GET x.example.test to=127.0.0.1:$nginx_tls ca=$work/words.pem" -- \
 	curl -sS -m 20 https://x.example.test/hello 2>&1)
 holds 'a ca= file without a certificate' "$out" 'holds no certificate'
+
+# --- hosts that keep their roots elsewhere ----------------------------------------------------------------------
+# Each in a mount namespace of its own, with an /etc of its own that has two roots in that place.
+cat "$work/ca.pem" "$work/self.pem" >"$work/roots.pem"
+elsewhere() { # name, script that fills etc/, paths that must be bundles in the box...
+	local name=$1 fill=$2 out path
+	shift 2
+	mkdir -p "$work/etc"
+	cp -a /etc/passwd /etc/group /etc/ld.so.* /etc/alternatives "$work/etc/" 2>/dev/null
+	(cd "$work" && eval "$fill")
+	# shellcheck disable=SC2016
+	out=$(cd "$work/ws" && unshare $([ "$(id -u)" = 0 ] || echo -Ur) -m sh -c '
+		mount --make-rprivate / 2>/dev/null; mount --bind "$1" /etc && shift && exec "$@"' sh "$work/etc" \
+		timeout -k 2 60 "$ostiary" run -q --rm -- grep -c BEGIN "$@" 2>&1)
+	for path in "$@"; do holds "$name: $path" "$out
+" "$path:${want:-3}
+"; done
+	chmod -R u+w "$work/etc"
+	rm -rf "$work/etc"
+}
+if unshare $([ "$(id -u)" = 0 ] || echo -Ur) -m true 2>/dev/null; then
+	elsewhere 'as on Fedora' '
+		mkdir -p etc/pki/ca-trust/extracted/pem etc/pki/tls/certs etc/ssl
+		cp roots.pem etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem
+		ln -s /etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem etc/pki/tls/certs/ca-bundle.crt
+		ln -s /etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem etc/pki/tls/cert.pem
+		ln -s ../pki/tls/certs etc/ssl/certs' /etc/pki/tls/certs/ca-bundle.crt /etc/pki/tls/cert.pem \
+		/etc/ssl/certs/ca-certificates.crt
+	elsewhere 'as on openSUSE' '
+		mkdir -p etc/ssl other/pem; cp roots.pem other/ca-bundle.pem
+		ln -s "$work/other/ca-bundle.pem" etc/ssl/ca-bundle.pem
+		ln -s "$work/other/pem" etc/ssl/certs' /etc/ssl/ca-bundle.pem /etc/ssl/certs/ca-certificates.crt
+	elsewhere 'as on Alpine' '
+		mkdir -p etc/ssl/certs; cp roots.pem etc/ssl/certs/ca-certificates.crt
+		ln -s certs/ca-certificates.crt etc/ssl/cert.pem' /etc/ssl/cert.pem /etc/ssl/certs/ca-certificates.crt
+	want=1 elsewhere 'without any roots' 'true' /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ostiary-box-ca.pem
+	# A container: files of /etc are mounts of their own, so it cannot be a layer.
+	# shellcheck disable=SC2016
+	out=$(cd "$work/ws" && unshare $([ "$(id -u)" = 0 ] || echo -Ur) -m sh -c '
+		mount --make-rprivate / 2>/dev/null; mount --bind /etc/hostname /etc/resolv.conf && exec "$@"' sh \
+		timeout -k 2 60 "$ostiary" run -q --rm -- sh -c 'grep -c BEGIN /etc/ssl/certs/ca-certificates.crt; ls /etc/ssl/certs' 2>&1)
+	holds 'in a container: the bundle' "$out" "$((have + 1))
+"
+	holds 'in a container: the host'"'"'s own beside ours' "$out" "$(find /etc/ssl/certs -name '*.pem' -printf '%f\n' | head -1)"
+fi
 
 # Twelve boxes at once empty the pool; each still gets an authority of its own.
 for i in $(seq 12); do

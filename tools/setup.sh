@@ -112,7 +112,7 @@ need='' want='' told='' peers='' agents=''
 for what in "$@"; do
 	case $what in
 	build | lint | fuzz) ;;
-	test) agents='@anthropic-ai/claude-code @openai/codex @google/gemini-cli opencode-ai @mariozechner/pi-coding-agent @github/copilot' ;;
+	test) agents='@anthropic-ai/claude-code @openai/codex @google/gemini-cli opencode-ai @mariozechner/pi-coding-agent @github/copilot deno' ;;
 	bench) peers='@openai/codex @anthropic-ai/sandbox-runtime' ;;
 	*)
 		echo "setup: '$what' is not one of build, test, lint, fuzz, bench." >&2
