@@ -221,6 +221,21 @@ static bool same_plan(const struct call_plan *a, const struct call_plan *b)
                a->to_port == b->to_port;
 }
 
+static struct call *call_new(struct dial *d, const struct call *from)
+{
+        struct call *c = calloc(1, sizeof *c);
+        if (!c)
+                str_no_memory();
+        *c = *from;
+        c->dial = d;
+        c->limit = (struct loop_timer){.fn = on_limit, .ctx = c};
+        loop_timer_set(d->loop, &c->limit, CALL_LIMIT_MS);
+        c->next = d->calls;
+        d->calls = c;
+        d->calls_n++;
+        return c;
+}
+
 void call_begin(struct dial *d, uint32_t id, enum request_kind kind, const struct host_name *host,
                 uint16_t port)
 {
@@ -235,21 +250,8 @@ void call_begin(struct dial *d, uint32_t id, enum request_kind kind, const struc
                 reply_failed(d, id, DOOR_DIAL_DENIED, "%s", words);
                 return;
         }
-        struct call *c = calloc(1, sizeof *c);
-        if (!c)
-                str_no_memory();
-        *c = (struct call){.dial = d,
-                           .id = id,
-                           .kind = kind,
-                           .host = *host,
-                           .port = port,
-                           .plan = plan,
-                           .next = d->calls};
-        c->limit = (struct loop_timer){.fn = on_limit, .ctx = c};
-        d->calls = c;
-        d->calls_n++;
-        loop_timer_set(d->loop, &c->limit, CALL_LIMIT_MS);
-        go(c);
+        struct call c = {.id = id, .kind = kind, .host = *host, .port = port, .plan = plan};
+        go(call_new(d, &c));
 }
 
 static struct call *find(const struct dial *d, uint32_t id)
