@@ -229,6 +229,7 @@ lint:
 # One list serves install and uninstall: source, then its place below PREFIX.
 INSTALLED := \
   $(O)/ostiary:bin/ostiary:755 \
+  $(O)/ostiary-door:libexec/ostiary/ostiary-door:755 \
   man/ostiary.1:share/man/man1/ostiary.1:644 \
   completions/ostiary.bash:share/bash-completion/completions/ostiary:644 \
   completions/ostiary.zsh:share/zsh/site-functions/_ostiary:644 \
@@ -255,13 +256,13 @@ endif
 
 uninstall:
 	$(Q)rm -f $(foreach i,$(INSTALLED),"$(DESTDIR)$(PREFIX)/$(call field,$(i),2)")
-	$(Q)rmdir "$(DESTDIR)$(PREFIX)/share/doc/ostiary" 2>/dev/null || true
+	$(Q)rmdir "$(DESTDIR)$(PREFIX)/share/doc/ostiary" "$(DESTDIR)$(PREFIX)/libexec/ostiary" 2>/dev/null || true
 	@echo "Removed ostiary from $(DESTDIR)$(PREFIX)."
 
 deb:
 	@sh tools/setup.sh build
 	@$(MAKE) $(SUB) all
-	@sh packaging/deb.sh $(O)/ostiary $(VERSION)
+	@sh packaging/deb.sh $(O) $(VERSION)
 
 clean:
 	rm -rf out

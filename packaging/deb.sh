@@ -1,10 +1,10 @@
 #!/bin/sh
-# deb.sh - make a Debian package of a built program; called by `make deb` as deb.sh PROGRAM VERSION.
+# deb.sh - make a Debian package of what was built; called by `make deb` as deb.sh FOLDER VERSION.
 #
-# Uses dpkg-deb alone: the program is static and has no dependency, so there is nothing to compute. The
-# package is out/ostiary_VERSION_ARCH.deb. It installs no service, no setuid file and no user.
+# Uses dpkg-deb alone. ostiary is static; the libraries of ostiary-door are looked up on the machine that
+# builds. The package is out/ostiary_VERSION_ARCH.deb. It installs no service, no setuid file and no user.
 set -eu
-program=$1 version=$2
+built=$1 version=$2
 arch=$(dpkg --print-architecture)
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
@@ -12,8 +12,15 @@ chmod 755 "$root"
 
 put() { install -D -m "$1" "$2" "$root/$3"; }
 
-put 755 "$program" usr/bin/ostiary
-strip --strip-unneeded "$root/usr/bin/ostiary"
+put 755 "$built/ostiary" usr/bin/ostiary
+put 755 "$built/ostiary-door" usr/libexec/ostiary/ostiary-door
+strip --strip-unneeded "$root/usr/bin/ostiary" "$root/usr/libexec/ostiary/ostiary-door"
+# Each library's package, in at least the version that it was built against.
+depends=$(ldd "$built/ostiary-door" | awk '$3 ~ "^/" { print $3 }' | while read -r library; do
+	dpkg -S "$library" "/usr$library" 2>/dev/null | cut -d: -f1
+done | sort -u | while read -r package; do
+	printf '%s (>= %s)\n' "$package" "$(dpkg-query -W -f '${Version}' "$package" | sed 's/^\(\([0-9]*:\)\?[0-9]*\.[0-9]*\).*/\1/')"
+done | paste -sd, | sed 's/,/, /g')
 put 644 packaging/apparmor.ostiary etc/apparmor.d/usr.bin.ostiary
 put 644 completions/ostiary.bash usr/share/bash-completion/completions/ostiary
 put 644 completions/ostiary.zsh usr/share/zsh/vendor-completions/_ostiary
@@ -33,7 +40,7 @@ gzip -9nc man/ostiary.1 >"$root/usr/share/man/man1/ostiary.1.gz"
 } | gzip -9nc >"$root/usr/share/doc/ostiary/changelog.gz"
 
 mkdir -p "$root/DEBIAN"
-sed "s/@VERSION@/$version/; s/@ARCH@/$arch/; s/@SIZE@/$(du -sk "$root" | cut -f1)/" \
+sed "s/@VERSION@/$version/; s/@ARCH@/$arch/; s/@SIZE@/$(du -sk "$root" | cut -f1)/; s/@DEPENDS@/$depends/" \
 	packaging/control >"$root/DEBIAN/control"
 echo /etc/apparmor.d/usr.bin.ostiary >"$root/DEBIAN/conffiles"
 install -m 755 packaging/postinst packaging/postrm "$root/DEBIAN/"

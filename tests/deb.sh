@@ -23,7 +23,7 @@ package=$(tail -n 1 <<<"$out")
 dpkg-deb -x "$package" "$work/root" && dpkg-deb -e "$package" "$work/control"
 report $? 'it unpacks' 'dpkg-deb refused it'
 
-for path in usr/bin/ostiary etc/apparmor.d/usr.bin.ostiary usr/share/man/man1/ostiary.1.gz \
+for path in usr/bin/ostiary usr/libexec/ostiary/ostiary-door etc/apparmor.d/usr.bin.ostiary usr/share/man/man1/ostiary.1.gz \
 	usr/share/bash-completion/completions/ostiary usr/share/zsh/vendor-completions/_ostiary \
 	usr/share/fish/vendor_completions.d/ostiary.fish usr/share/doc/ostiary/copyright; do
 	[ -s "$work/root/$path" ]

@@ -16,7 +16,7 @@ report() { # status, name, why
 prefix="$work/with a space"
 out=$(make install PREFIX="$prefix" 2>&1)
 report $? 'install' "$out"
-for path in bin/ostiary share/man/man1/ostiary.1 share/bash-completion/completions/ostiary \
+for path in bin/ostiary libexec/ostiary/ostiary-door share/man/man1/ostiary.1 share/bash-completion/completions/ostiary \
 	share/zsh/site-functions/_ostiary share/fish/vendor_completions.d/ostiary.fish share/doc/ostiary/README.md; do
 	[ -s "$prefix/$path" ]
 	report $? "install places $path" 'the file is missing or empty'
