@@ -97,12 +97,11 @@ int addr_check(const char *host, const struct addr_list *l, struct err *err)
                 addr_words(&l->v[i], 0, text);
                 if (!host)
                         return err_set(err, E_REFUSED,
-                                       "%s is %s; only a rule that names it leads there.", text,
+                                       "%s is %s; only a rule that names it leads there", text,
                                        words);
-                return err_set(
-                        err, E_REFUSED,
-                        "%s resolves to %s, which is %s; only a rule with to=%s leads there.", host,
-                        text, words, text);
+                return err_set(err, E_REFUSED,
+                               "%s resolves to %s, which is %s; only a rule with to=%s leads there",
+                               host, text, words, text);
         }
         return 0;
 }

@@ -71,8 +71,8 @@ static void fail(struct call *c, enum door_dial_fault fault, const char *words)
 static void on_limit(void *ctx)
 {
         struct call *c = ctx;
-        _cleanup_free_ char *words = str_fmt("%s:%u did not answer within %d seconds.",
-                                             c->host.text, c->port, CALL_LIMIT_MS / 1000);
+        _cleanup_free_ char *words = str_fmt("%s:%u did not answer within %d seconds", c->host.text,
+                                             c->port, CALL_LIMIT_MS / 1000);
         fail(c, DOOR_DIAL_NO_ROUTE, words);
 }
 
@@ -107,10 +107,10 @@ static void on_connected(void *ctx, int fd, const struct addr *addr, int why)
 {
         struct call *c = ctx;
         if (fd < 0) {
-                const char *place = c->is_proxied ? "The upstream proxy " : "";
+                const char *place = c->is_proxied ? "the upstream proxy " : "";
                 const struct host_name *h = c->is_proxied ? &c->dial->proxy.host : &c->host;
                 _cleanup_free_ char *words =
-                        str_fmt("%s%s:%u cannot be reached: %s.", place, h->text,
+                        str_fmt("%s%s:%u cannot be reached: %s", place, h->text,
                                 c->is_proxied ? c->dial_port : c->port, strerror(why));
                 fail(c, DOOR_DIAL_NO_ROUTE, words);
                 return;
@@ -209,7 +209,7 @@ static struct call_plan plan_of(const struct dial *d, enum request_kind kind,
                 plan.is_granted = true; /* egress has asked, or is learning */
         } else {
                 _cleanup_free_ char *why = policy_words(&got);
-                *words = str_fmt("Connecting to %s:%u is %s.", host->text, port, why);
+                *words = str_fmt("connecting to %s:%u is %s", host->text, port, why);
         }
         return plan;
 }
@@ -241,7 +241,7 @@ void call_begin(struct dial *d, uint32_t id, enum request_kind kind, const struc
 {
         if (d->calls_n >= CALLS_MAX) {
                 reply_failed(d, id, DOOR_DIAL_BUSY,
-                             "Too many connections are being opened at once; try again.");
+                             "too many connections are being opened at once; try again");
                 return;
         }
         _cleanup_free_ char *words = NULL;

@@ -37,12 +37,12 @@ static void on_dial(struct cur *c)
         if (cur_u32(c, &id) < 0 || cur_u32(c, &kind) < 0 || kind > REQUEST_SPLICE ||
             cur_lstr(c, HOST_TEXT_MAX, &text) < 0 || cur_u32(c, &port) < 0 || port == 0 ||
             port > 65535 || c->left)
-                role_die("egress sent a call that cannot be read.");
+                role_die("egress sent a call that cannot be read");
         /* egress has the same type: another spelling means that it did not go through it. */
         if (host_name_parse(text, strlen(text), &host, NULL) < 0 || strcmp(host.text, text) != 0)
-                role_die("egress sent a host that is not one.");
+                role_die("egress sent a host that is not one");
         if (call_exists(&dial, id))
-                role_die("egress used a number twice.");
+                role_die("egress used a number twice");
         call_begin(&dial, id, (enum request_kind)kind, &host, (uint16_t)port);
 }
 
@@ -60,14 +60,14 @@ static void on_egress(void *ctx, uint32_t events)
                 _exit(0); /* the supervisor knows what to do without egress */
         uint32_t id;
         if (got < 0 || frame.fds_n)
-                role_die("egress sent something that cannot be read.");
+                role_die("egress sent something that cannot be read");
         if (frame.type == DOOR_DIAL)
                 on_dial(&frame.body);
         else if (frame.type == DOOR_DIAL_CANCEL && cur_u32(&frame.body, &id) == 0 &&
                  !frame.body.left)
                 call_cancel(&dial, id);
         else
-                role_die("egress sent something that cannot be read.");
+                role_die("egress sent something that cannot be read");
         frame_release(&frame);
 }
 
@@ -77,16 +77,16 @@ static void on_begin(void)
         _cleanup_free_ char *proxy = NULL;
         if (dial.egress_fd >= 0 || cur_lstr(&frame.body, 4096, &proxy) < 0 || frame.body.left ||
             frame.fds_n != 1)
-                role_die("the beginning of dial cannot be read.");
+                role_die("the beginning of dial cannot be read");
         if (tunnel_proxy_parse(proxy, &dial.proxy, &err) < 0)
-                role_die("The upstream proxy cannot be used: %s.", err.text);
+                role_die("the upstream proxy cannot be used: %s", err.text);
         dial.egress_fd = frame_take_fd(&frame, 0);
         /* Only our end: egress may wait for us, never we for it. */
         if (fcntl(dial.egress_fd, F_SETFL, O_NONBLOCK) < 0)
-                role_die("The socket to egress cannot be used.");
+                role_die("the socket to egress cannot be used");
         dial.egress_src = loop_add(dial.loop, dial.egress_fd, EPOLLIN, on_egress, NULL);
         if (!dial.egress_src)
-                role_die("The socket to egress cannot be used.");
+                role_die("the socket to egress cannot be used");
         tell(DOOR_READY, NULL);
 }
 
@@ -100,7 +100,7 @@ static void on_policy(void)
         _cleanup_buf_ struct buf text = {.max = DOOR_LAYERS_MAX}, b = {0};
         if (cur_u64(&frame.body, &generation) < 0 || cur_u32(&frame.body, &level) < 0 ||
             level > DOOR_LEARN || frame.body.left || frame.fds_n != 1)
-                role_die("the policy of dial cannot be read.");
+                role_die("the policy of dial cannot be read");
         buf_put_u64(&b, generation);
         if (door_sealed_read(frame.fds[0], DOOR_LAYERS_MAX, &text, &err) < 0 ||
             policy_layers_parse(text.data, text.len, &fresh, &err) < 0) {
@@ -129,7 +129,7 @@ static void on_control(void *ctx, uint32_t events)
         else if (frame.type == DOOR_POLICY)
                 on_policy();
         else
-                role_die("dial was sent something that is not for it.");
+                role_die("dial was sent something that is not for it");
         frame_release(&frame);
 }
 
@@ -139,7 +139,7 @@ static void on_files(void *ctx, uint32_t events)
         (void)events;
         int got = frame_recv(files_fd, &frame, true);
         if (got <= 0)
-                role_die("The process that reads resolv.conf has ended.");
+                role_die("the process that reads resolv.conf has ended");
         _cleanup_buf_ struct buf text = {0};
         buf_put(&text, frame.body.p, frame.body.left);
         if (frame.type == FILES_RESOLV)
@@ -170,7 +170,7 @@ int dial_main(int argc, char **argv)
         dial = (struct dial){.egress_fd = -1, .replies_end = &dial.replies};
         dial.loop = loop_new();
         if (!dial.loop || access(needed[0], R_OK) < 0)
-                role_die("dial cannot begin without an event loop and random numbers.");
+                role_die("dial cannot begin without an event loop and random numbers");
         dial.resolver = resolver_new(dial.loop);
         _cleanup_free_ char *resolv_text = files_read(resolv), *hosts_text = files_read(hosts);
         resolver_conf(dial.resolver, resolv_text, hosts_text);
@@ -178,10 +178,10 @@ int dial_main(int argc, char **argv)
         struct role_needs needs = {
                 .may_dial = true, .may_read_files = true, .files = needed, .files_n = 1};
         if (files_fd < 0 || role_confine(&needs, &err) < 0)
-                role_die("dial cannot begin: %s.", err.text);
+                role_die("dial cannot begin: %s", err.text);
 
         if (!loop_add(dial.loop, DOOR_CONTROL_FD, EPOLLIN, on_control, NULL) ||
             !loop_add(dial.loop, files_fd, EPOLLIN, on_files, NULL) || loop_run(dial.loop) < 0)
-                role_die("dial cannot wait for messages.");
+                role_die("dial cannot wait for messages");
         return 0;
 }

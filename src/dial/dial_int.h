@@ -30,7 +30,8 @@ struct dial {
         size_t replies_n;
 };
 
-/* reply_dialled(d, id, addr, fd): takes ${fd}. */
+/* reply_dialled(d, id, addr, fd): takes ${fd}. The words of a failure stand after "failed: " in
+ * what egress says, so they begin small and end without a full stop. */
 void reply_dialled(struct dial *, uint32_t id, const char *addr, int fd);
 void reply_failed(struct dial *, uint32_t id, enum door_dial_fault, const char *fmt, ...)
         __attribute__((format(printf, 4, 5)));

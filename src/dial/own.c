@@ -43,14 +43,14 @@ static int refresh(struct err *err)
         if (own && now.tv_sec == read_at)
                 return 0;
         if (getifaddrs(&list) < 0)
-                return err_sys(err, "The addresses of this machine cannot be listed");
+                return err_sys(err, "the addresses of this machine cannot be listed");
         size_t n = 0;
         for (struct ifaddrs *i = list; i; i = i->ifa_next)
                 n += i->ifa_addr != NULL;
         struct addr *fresh = n <= OWN_MAX ? reallocarray(own, n + 1, sizeof *own) : NULL;
         if (!fresh) {
                 freeifaddrs(list);
-                return err_set(err, E_SYSTEM, "This machine has too many addresses.");
+                return err_set(err, E_SYSTEM, "this machine has too many addresses");
         }
         own = fresh;
         own_n = 0;

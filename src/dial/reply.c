@@ -35,7 +35,7 @@ void reply_flush(struct dial *d)
                 if (frame_send(d->egress_fd, r->type, &r->body, &r->fd, r->fd >= 0) < 0) {
                         if (errno == EAGAIN || errno == ENOBUFS || errno == ETOOMANYREFS)
                                 break;
-                        role_die("egress is gone.");
+                        role_die("egress is gone");
                 }
                 d->replies = r->next;
                 d->replies_n--;
@@ -49,7 +49,7 @@ void reply_flush(struct dial *d)
 static void reply_send(struct dial *d, uint32_t type, const struct buf *body, int fd)
 {
         if (d->replies_n >= REPLIES_MAX)
-                role_die("egress asks and does not listen.");
+                role_die("egress asks and does not listen");
         struct reply *r = calloc(1, sizeof *r);
         if (!r)
                 str_no_memory();

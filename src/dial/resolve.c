@@ -159,7 +159,7 @@ static void conclude(struct lookup *k)
 {
         k->is_done = true;
         if (k->answer.addrs.n == 0) {
-                snprintf(k->words, sizeof k->words, "%s does not resolve: %s.", k->name.text,
+                snprintf(k->words, sizeof k->words, "%s does not resolve: %s", k->name.text,
                          why(k->status));
                 k->answer.words = k->words;
         }
@@ -355,7 +355,7 @@ bool resolve_known(struct resolver *r, const struct host_name *name, struct answ
                 memory_put(&r->memory, name, &a->addrs, MEMORY_MOST_S, loop_now(r->loop));
         }
         if (a->addrs.n == 0) {
-                snprintf(r->words, sizeof r->words, "%s does not resolve: it has no address.",
+                snprintf(r->words, sizeof r->words, "%s does not resolve: it has no address",
                          name->text);
                 a->words = r->words;
         }

@@ -38,7 +38,7 @@ static void finish(struct tunnel *t, const char *words)
 
 static void on_limit(void *ctx)
 {
-        finish(ctx, "The upstream proxy did not answer in time.");
+        finish(ctx, "the upstream proxy did not answer in time");
 }
 
 /* is_printable(head, len): text of a head, nothing else: bytes from here go into our sentence. */
@@ -58,12 +58,12 @@ static void judge(struct tunnel *t)
         size_t len = (size_t)(end - p);
         if (len < 12 || memcmp(p, "HTTP/1.", 7) != 0 || (p[7] != '0' && p[7] != '1') ||
             p[8] != ' ' || (len > 12 && p[12] != ' ') || !is_printable(p, len)) {
-                finish(t, "The upstream proxy does not answer in HTTP/1.");
+                finish(t, "the upstream proxy does not answer in HTTP/1");
                 return;
         }
         for (int i = 9; i < 12; i++)
                 if (p[i] < '0' || p[i] > '9') {
-                        finish(t, "The upstream proxy does not answer in HTTP/1.");
+                        finish(t, "the upstream proxy does not answer in HTTP/1");
                         return;
                 }
         if (p[9] == '2') {
@@ -71,7 +71,7 @@ static void judge(struct tunnel *t)
                 return;
         }
         char words[200];
-        snprintf(words, sizeof words, "The upstream proxy refused: %.*s.",
+        snprintf(words, sizeof words, "the upstream proxy refused: %.*s",
                  (int)(len - 9 > 100 ? 100 : len - 9), (const char *)p + 9);
         finish(t, words);
 }
@@ -87,7 +87,7 @@ static void read_head(struct tunnel *t)
                 if (n < 0 && errno == EAGAIN)
                         return;
                 if (n <= 0) {
-                        finish(t, "The upstream proxy closed the connection.");
+                        finish(t, "the upstream proxy closed the connection");
                         return;
                 }
                 size_t had = t->in.len, from = had > 3 ? had - 3 : 0;
@@ -96,13 +96,13 @@ static void read_head(struct tunnel *t)
                                                      : memmem(t->in.data + from, t->in.len - from,
                                                               "\r\n\r\n", 4);
                 if (t->in.is_broken || (!end && t->in.len > HEAD_MAX)) {
-                        finish(t, "The upstream proxy's answer is too long.");
+                        finish(t, "the upstream proxy's answer is too long");
                         return;
                 }
                 if (end)
                         t->in.len = (size_t)(end - t->in.data) + 4;
                 if (recv(t->fd, part, t->in.len - had, 0) != (ssize_t)(t->in.len - had)) {
-                        finish(t, "The upstream proxy closed the connection.");
+                        finish(t, "the upstream proxy closed the connection");
                         return;
                 }
                 if (end) {
@@ -118,7 +118,7 @@ static void on_event(void *ctx, uint32_t events)
         if (t->out.len && events & EPOLLOUT) {
                 ssize_t n = send(t->fd, t->out.data, t->out.len, MSG_NOSIGNAL);
                 if (n < 0 && errno != EAGAIN && errno != EINTR) {
-                        finish(t, "The upstream proxy closed the connection.");
+                        finish(t, "the upstream proxy closed the connection");
                         return;
                 }
                 if (n > 0)

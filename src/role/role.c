@@ -27,7 +27,7 @@ static void fill_standard(void)
 {
         for (int fd = 0; fd <= 2; fd++)
                 if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) != fd)
-                        role_die("The standard descriptors could not be opened.");
+                        role_die("the standard descriptors could not be opened");
 }
 
 void role_begin(const char *name)
@@ -39,7 +39,7 @@ void role_begin(const char *name)
         prctl(PR_SET_NAME, name, 0, 0, 0);
 
         if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
-                role_die("The process could not be tied to its supervisor.");
+                role_die("the process could not be tied to its supervisor");
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
@@ -57,7 +57,7 @@ void role_begin(const char *name)
         fill_standard();
         const int keep[] = {DOOR_CONTROL_FD};
         if (fdio_close_except(keep, 1) < 0)
-                role_die("Inherited descriptors could not be closed.");
+                role_die("inherited descriptors could not be closed");
 }
 
 void role_die(const char *fmt, ...)

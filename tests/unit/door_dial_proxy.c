@@ -210,7 +210,7 @@ int main(void)
         kill(proxy, SIGKILL);
         waitpid(proxy, NULL, 0);
         expect("a proxy that is gone", call(REQUEST_HTTP, "good.test", 443), DOOR_DIAL_NO_ROUTE,
-               "The upstream proxy proxy.test:3128 cannot be reached");
+               "the upstream proxy proxy.test:3128 cannot be reached");
         CHECK("a proxy that cannot be one is refused", !dial_start("https://proxy.test"));
         dial_end();
         kill(server, SIGKILL);
