@@ -17,7 +17,7 @@ report() {
 	fi
 }
 
-out=$(sh packaging/deb.sh out/release/ostiary "$(cat VERSION)" 2>&1)
+out=$(sh packaging/deb.sh out/release "$(cat VERSION)" 2>&1)
 report $? 'the package is built' "$out"
 package=$(tail -n 1 <<<"$out")
 dpkg-deb -x "$package" "$work/root" && dpkg-deb -e "$package" "$work/control"

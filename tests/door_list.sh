@@ -13,7 +13,7 @@ door_ca && door_nginx
 check "the origin is up" $? "$(cat "$work/nginx.err")"
 mkdir -p "$work/www/ok" "$work/www/secret"
 cp tests/door/bypass.py "$work/ws/"
-door_box list --allow "$(tls_rule '*' allowed.example.test "$nginx_tls" '/ok/**')" \
+door_box list --deny 'DELETE *' --allow "$(tls_rule '*' allowed.example.test "$nginx_tls" '/ok/**')" \
 	--allow "$(plain_rule '*' plain.example.test "$nginx_plain" '/ok/**')"
 check "the box starts" $?
 in_box_time=150 in_box list python3 bypass.py allowed.example.test denied.example.test plain.example.test >"$work/got" 2>"$work/got.err"

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EARLY_MAX = 64 << 10, RETRIES_MAX = 4 };
+enum { EARLY_MAX = 64 << 10, RETRIES_MAX = 4, INTERIMS_MAX = 1000 };
 
 enum state {
         X_NEW,
@@ -48,6 +48,7 @@ struct exchange {
         bool is_client_paused;         /* it was told to stop sending */
         uint8_t retries_n;
         bool has_answer, was_approved, sent_continue;
+        unsigned interims_n; /* 1xx answers so far */
 
         struct gate gate;
         uint64_t question;
@@ -522,7 +523,10 @@ void exchange_answer(struct exchange *x, struct head *h, bool is_end)
                 return;
         touch(x);
         if (h->status < 200 && h->status != 101) {
-                pass_interim(x, h);
+                if (++x->interims_n > INTERIMS_MAX)
+                        upstream_trouble(x, "the origin sends interim answers without end");
+                else
+                        pass_interim(x, h);
                 return;
         }
         const char *why = NULL;

@@ -6,6 +6,7 @@
 #include "egress/body.h"
 #include "egress/door.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +103,30 @@ static char *cure_of_ask(const struct policy_decision *p, const struct request *
         return policy_cure(&denied, r);
 }
 
+/* judge_override(policy, head, r, p): fields by which some servers let a request have another method
+ * than it says. Both must be allowed; what is refused or asked for decides. */
+static void judge_override(const struct policy *policy, const struct head *h, struct request *r,
+                           struct policy_decision *p)
+{
+        static const char *const names[] = {"x-http-method-override", "x-http-method",
+                                            "x-method-override"};
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+                for (size_t j = 0; j < h->fields_n && p->verdict == POLICY_ALLOW; j++) {
+                        const struct field *f = &h->fields[j];
+                        if (strcmp(head_str(h, f->name), names[i]) != 0)
+                                continue;
+                        char method[32] = "";
+                        for (size_t k = 0; k < f->value_len && k < sizeof method - 1; k++)
+                                method[k] = (char)toupper(head_str(h, f->value)[k]);
+                        struct request other = *r;
+                        struct policy_decision second;
+                        other.method = method;
+                        policy_decide(policy, &other, &second);
+                        if (second.verdict != POLICY_ALLOW)
+                                *p = second;
+                }
+}
+
 void gate_judge(struct door *d, const struct host_name *host, const struct origin *o,
                 const struct head *h, enum request_body state, struct body *body, struct gate *g)
 {
@@ -125,6 +150,7 @@ void gate_judge(struct door *d, const struct host_name *host, const struct origi
         struct policy_decision p;
         *g = (struct gate){.status = 403};
         policy_decide(d->policy, &r, &p);
+        judge_override(d->policy, h, &r, &p);
         bool is_silent = p.verdict == POLICY_DENY && p.why == POLICY_BY_DEFAULT;
         if (is_silent && d->level == DOOR_LEARN) {
                 g->answer = GATE_PASS;

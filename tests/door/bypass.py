@@ -142,6 +142,8 @@ def bare_lf():
 
 attempt("bare-lf", bare_lf)
 
+raw("override", "POST {M} HTTP/1.1\nHost: {H}\nX-HTTP-Method-Override: delete\nContent-Length: 0\n\n")
+
 # E4: one path
 raw("dots", "GET /ok/../secret/dots HTTP/1.1\nHost: {H}\n\n")
 raw("dots-encoded", "GET /ok/%2e%2e/secret/dots-encoded HTTP/1.1\nHost: {H}\n\n")
