@@ -30,6 +30,10 @@ int box_net_map(const struct box_net *, const struct box_plan *, struct err *);
  * by fork, or does not want it any more. */
 void box_net_end(struct box_net *);
 
+/* box_net_try(err): make the namespaces of a box with a door and let go of them: can it be done on
+ * this machine? */
+int box_net_try(struct err *);
+
 #define _cleanup_net_ __attribute__((cleanup(box_net_end)))
 
 /* A socket of the door's network namespace. */

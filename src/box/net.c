@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "box/box.h"
 #include "box/step.h"
 #include "box/weak.h"
 #include "wire/door.h"
@@ -43,6 +44,23 @@ int net_receive(int fd, enum net_stage at, int *fds, size_t fds_cap, size_t *fds
         if (w.sys == EMFILE)
                 return err_hint(err, "the limit of open files is too low: ulimit -n");
         return -1;
+}
+
+int box_net_try(struct err *err)
+{
+        _cleanup_net_ struct box_net net;
+        int fds[FDIO_MAX_FDS];
+        size_t n;
+        if (box_net_begin(&net, true, err) < 0)
+                return -1;
+        for (enum net_stage at = NET_USER;; at = NET_DONE) {
+                if (net_receive(net.fd, at, fds, FDIO_MAX_FDS, &n, err) < 0)
+                        return -1;
+                for (size_t i = 0; i < n; i++)
+                        close(fds[i]);
+                if (at == NET_DONE)
+                        return 0;
+        }
 }
 
 /* open_door(b, sockets, err): listen on the plan's ports, and hand everything over. */

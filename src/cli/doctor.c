@@ -17,6 +17,7 @@ const struct doctor_check doctor_checks[] = {
         {"kernel", doctor_kernel},
         {"user namespaces", doctor_userns},
         {"other namespaces", doctor_namespaces},
+        {"network", doctor_network},
         {"overlay", doctor_overlay},
         {"proc", doctor_proc},
         {"id-mapped mounts", doctor_idmap},

@@ -49,6 +49,7 @@ int doctor_why(struct err *);
 /* The questions, by file: doctor_ns.c, doctor_kernel.c, doctor_place.c */
 void doctor_userns(struct doctor_answer *);
 void doctor_namespaces(struct doctor_answer *);
+void doctor_network(struct doctor_answer *);
 void doctor_overlay(struct doctor_answer *);
 void doctor_proc(struct doctor_answer *);
 void doctor_kernel(struct doctor_answer *);

@@ -2,6 +2,9 @@
  * says yes has been wrong too often (Ubuntu hands out user namespaces that have no rights). */
 #include "cli/doctor.h"
 
+#include "base/err.h"
+#include "box/box.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -161,6 +164,23 @@ void doctor_namespaces(struct doctor_answer *a)
                 doctor_fix(
                         a,
                         "see user namespaces above; if those are good, the kernel lacks this kind");
+}
+
+void doctor_network(struct doctor_answer *a)
+{
+        struct err err = {0};
+        if (box_net_try(&err) == 0) {
+                doctor_say(a, OUT_GOOD, "a box gets a network that leads to the door alone");
+                return;
+        }
+        doctor_say(a, OUT_BAD, "%s", err.text);
+        if (err.sys == EOPNOTSUPP || err.sys == ENODEV)
+                doctor_fix(a, "sudo modprobe veth (to keep it: echo veth | sudo tee "
+                              "/etc/modules-load.d/veth.conf)");
+        else if (err.sys == EROFS)
+                doctor_fix(a, "/proc/sys is read-only here, as containers do. docker: "
+                              "--security-opt systempaths=unconfined; podman: --security-opt "
+                              "unmask=ALL");
 }
 
 static int try_overlay(char *report, size_t len)
