@@ -241,8 +241,8 @@ elsewhere() { # name, script that fills etc/, paths that must be bundles in the 
 	for path in "$@"; do holds "$name: $path" "$out
 " "$path:${want:-3}
 "; done
-	chmod -R u+w "$work/etc"
-	rm -rf "$work/etc"
+	chmod -R u+w "${work:?}/etc"
+	rm -rf "${work:?}/etc"
 }
 if unshare $([ "$(id -u)" = 0 ] || echo -Ur) -m true 2>/dev/null; then
 	elsewhere 'as on Fedora' '

@@ -43,12 +43,13 @@ static int open_place(int etc, const char *path, char **name, struct err *err)
 {
         _cleanup_free_ char *place = place_of(path);
         char *slash = strrchr(place, '/');
-        if (!slash)
-                return err_set(err, E_INPUT, "%s leads to a place that is not expected", path);
+        if (!slash) {
+                err_set(err, E_INPUT, "%s leads to a place that is not expected", path);
+                return -1;
+        }
         *slash = 0;
-        int dir = beneath_mkdirs(etc, place, 0755, err);
-        *name = dir < 0 ? NULL : str_dup(slash + 1);
-        return dir;
+        *name = str_dup(slash + 1);
+        return beneath_mkdirs(etc, place, 0755, err);
 }
 
 /* put(dir, name, head, tail, tail_len, err): a file of two pieces; 1 when it is there already. */
