@@ -53,6 +53,14 @@ head -c 5000000 /dev/urandom >"$work/ws/five"
 out=$(cu -w '\n%{http_code}' --data-binary @five https://other.example.test/x)
 same "a refusal reaches a client that is still sending" "${out##*$'\n'}" 403
 same "large and slowly read" "$(in_box h2 sh -c 'curl -sS https://odd.example.test/big/20000000 | (sleep 1; wc -c)')" 20000000
+same "a WebSocket on a stream (RFC 8441)" "$(in_box h2 python3 h2_websocket.py odd.example.test /websocket 2>&1)" "offered 1
+agreed True
+echoed hello
+echoed in two parts
+closed 1000
+and the connection lives"
+holds "one whose origin proves nothing is not agreed to" "$(in_box h2 python3 h2_websocket.py odd.example.test /websocket/wrong 2>&1)" "agreed False"
+holds "one that no rule allows is not" "$(in_box h2 python3 h2_websocket.py other.example.test /websocket 2>&1)" "agreed False"
 if [ -n "$nghttpd" ]; then
 	same "nghttpd behind the door" "$(cu https://nghttpd.example.test/hello)" "hello from nginx"
 	same "a large answer of nghttpd, whole" "$(cu https://nghttpd.example.test/big | sha256sum)" "$(sha256sum <"$work/www/big")"
