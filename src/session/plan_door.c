@@ -2,10 +2,12 @@
  * the files of rules once; a broken one means that no box is started. */
 #include "base/err.h"
 #include "base/str.h"
+#include "session/door_program.h"
 #include "session/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int plan_door(const struct session_opts *opts, const struct store *store, struct session_plan *plan,
               struct err *err)
@@ -29,6 +31,13 @@ int plan_door(const struct session_opts *opts, const struct store *store, struct
                 box_plan_port(b, ports[i]);
         free(ports);
         b->has_door = true;
+        struct err missing = {0};
+        int program = door_program_open(&missing);
+        plan->is_doorless = program < 0;
+        if (program >= 0)
+                close(program);
+        else
+                session_plan_note(plan, true, "the network", missing.text);
 
         for (size_t i = 0; i < plan->door.notes.n; i++) {
                 char *note = plan->door.notes.v[i], *cut = strchr(note, '\n');
@@ -54,6 +63,8 @@ int plan_door(const struct session_opts *opts, const struct store *store, struct
 char *plan_door_words(const struct session_plan *plan)
 {
         size_t n = door_policy_hosts(&plan->door);
+        if (plan->is_doorless)
+                return str_dup("no network (ostiary-door is missing)");
         if (plan->door.level == DOOR_LEARN)
                 return str_dup("network: learning, everything public passes");
         const char *rest = plan->door.level == DOOR_EASY ? ", asks about others" : " only";

@@ -25,6 +25,7 @@ struct session_plan {
         bool is_live;
         struct strs rules;       /* the profile's door and secret lines, as written */
         struct door_policy door; /* what the box may reach */
+        bool is_doorless;        /* ostiary-door is not here: whatever the rules say, nothing */
         struct strs persist;     /* home paths that outlive the box */
         struct strs home_links;  /* "target\npath": links to tools, made when the home is seeded */
         struct session_note *notes;

@@ -16,7 +16,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-enum { START_MS = 20000, END_MS = 1000 };
+enum { PATIENCE_MS = 20000, END_MS = 1000 };
 
 static void unwatch(struct sup_door *d)
 {
@@ -90,7 +90,14 @@ void sup_door_shut(struct sup_door *d, const char *words)
 
 static void on_patience_over(void *ctx)
 {
-        sup_door_shut(ctx, "the processes of the box's door did not start in time");
+        sup_door_shut(ctx, "the processes of the box's door did not answer in time");
+}
+
+void sup_door_wait(struct sup_door *d)
+{
+        d->patience.fn = on_patience_over;
+        d->patience.ctx = d;
+        loop_timer_set(d->sup->loop, &d->patience, PATIENCE_MS);
 }
 
 static void on_audit(void *ctx, uint32_t events)
@@ -206,8 +213,9 @@ static int start(struct sup_door *d, int program, struct err *err)
                 return -1;
         d->generation++;
         d->acks_wanted = 2;
-        if (sup_rules_send(d, SUP_DIAL, d->policy, d->generation, err) < 0 ||
-            sup_rules_send(d, SUP_EGRESS, d->policy, d->generation, err) < 0)
+        _cleanup_close_ int rules = sup_rules_seal(d->policy, err);
+        if (rules < 0 || sup_rules_send(d, SUP_DIAL, d->policy, rules, d->generation, err) < 0 ||
+            sup_rules_send(d, SUP_EGRESS, d->policy, rules, d->generation, err) < 0)
                 return -1;
         return pass_sockets(d, err);
 }
@@ -229,8 +237,7 @@ static void on_first(void *ctx, uint32_t events)
                 return;
         }
         d->state = SUP_DOOR_STARTING;
-        d->patience = (struct loop_timer){.fn = on_patience_over, .ctx = d};
-        loop_timer_set(d->sup->loop, &d->patience, START_MS);
+        sup_door_wait(d);
         if (start(d, program, &err) < 0) {
                 err_add(&err, "the box's door cannot be opened");
                 sup_door_shut(d, err.text);

@@ -39,6 +39,7 @@ struct sup_change {
         bool is_added;
         char *line;
         struct door_policy fresh; /* what is to be in force */
+        int fd;                   /* the same, sealed, for both roles; -1 until it is under way */
         uint64_t generation;      /* 0 until it is under way */
 };
 
@@ -57,7 +58,7 @@ struct sup_door {
         struct sup_role_process roles[SUP_ROLES];
         struct audit audit;
         struct loop_src *audit_src;
-        struct loop_timer patience; /* the start may not take for ever */
+        struct loop_timer patience; /* neither start nor change may take for ever */
         struct door_policy *policy; /* in force: the plan's own */
         uint64_t generation;        /* of the last that was sent */
         unsigned acks_wanted;       /* while STARTING */
@@ -68,6 +69,8 @@ struct sup_door {
 };
 
 /* sup_door.c */
+/* sup_door_wait(d): a role owes us an answer; without one the door is shut after a while. */
+void sup_door_wait(struct sup_door *);
 /* sup_door_shut(d, words): a role is gone or wrong: end the others, tell everybody, do with the box
  * what was asked for. */
 void sup_door_shut(struct sup_door *, const char *words);
@@ -83,8 +86,11 @@ int sup_role_send(struct sup_role_process *, uint32_t type, const struct buf *, 
 void sup_role_end(struct sup_role_process *, int grace_ms);
 
 /* sup_rules.c */
-/* sup_rules_send(d, r, p, generation, err): to one role; for egress with the ca= files it lacks. */
-int sup_rules_send(struct sup_door *, enum sup_role, const struct door_policy *,
+/* sup_rules_seal(p, err): as it travels; a descriptor or -1. */
+int sup_rules_seal(const struct door_policy *, struct err *);
+/* sup_rules_send(d, r, p, fd, generation, err): to one role; for egress with the ca= files it
+ * lacks. */
+int sup_rules_send(struct sup_door *, enum sup_role, const struct door_policy *, int fd,
                    uint64_t generation, struct err *);
 /* sup_rules_ok / _bad: what a role answers. */
 void sup_rules_ok(struct sup_door *, enum sup_role, uint64_t generation);

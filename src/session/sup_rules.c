@@ -12,11 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-int sup_rules_send(struct sup_door *d, enum sup_role role, const struct door_policy *p,
+int sup_rules_seal(const struct door_policy *p, struct err *err)
+{
+        _cleanup_buf_ struct buf layers = {.max = DOOR_LAYERS_MAX};
+        door_policy_put(p, &layers);
+        return door_sealed_make("ostiary-rules", &layers, err);
+}
+
+int sup_rules_send(struct sup_door *d, enum sup_role role, const struct door_policy *p, int fd,
                    uint64_t generation, struct err *err)
 {
         const char *home = d->sup->plan->box.home;
-        _cleanup_buf_ struct buf layers = {.max = DOOR_LAYERS_MAX};
         _cleanup_buf_ struct buf b = {0};
         if (role == SUP_EGRESS) {
                 size_t had = d->cas.n;
@@ -24,18 +30,14 @@ int sup_rules_send(struct sup_door *d, enum sup_role role, const struct door_pol
                         return -1;
                 for (size_t i = had; i < d->cas.n; i++) {
                         _cleanup_buf_ struct buf name = {0};
-                        _cleanup_close_ int fd = ca_file(d->cas.v[i], home, err);
-                        if (fd < 0)
+                        _cleanup_close_ int pem = ca_file(d->cas.v[i], home, err);
+                        if (pem < 0)
                                 return -1;
                         buf_put_lstr(&name, d->cas.v[i]);
-                        if (sup_role_send(&d->roles[role], DOOR_CA_FILE, &name, &fd, 1) < 0)
+                        if (sup_role_send(&d->roles[role], DOOR_CA_FILE, &name, &pem, 1) < 0)
                                 return err_sys(err, "pass %s on", d->cas.v[i]);
                 }
         }
-        door_policy_put(p, &layers);
-        _cleanup_close_ int fd = door_sealed_make("ostiary-rules", &layers, err);
-        if (fd < 0)
-                return -1;
         buf_put_u64(&b, generation);
         buf_put_u32(&b, p->level);
         if (sup_role_send(&d->roles[role], DOOR_POLICY, &b, &fd, 1) < 0)
@@ -58,6 +60,8 @@ static void finish(struct sup_door *d, const struct err *err)
 {
         struct sup_change *c = d->changes;
         d->changes = c->next;
+        loop_timer_stop(&d->patience);
+        close_fd(&c->fd);
         if (err && c->kind == SUP_CHANGE_RULE && c->generation) /* it was written down */
                 door_rules_note(d->sup->dir_fd, !c->is_added, c->line, NULL);
         if (!err && c->kind == SUP_CHANGE_RULE) {
@@ -144,8 +148,12 @@ void sup_rules_next(struct sup_door *d)
                         finish(d, NULL); /* nobody holds rules yet */
                         continue;
                 }
-                if (sup_rules_send(d, SUP_DIAL, &c->fresh, c->generation, &err) < 0)
+                c->fd = sup_rules_seal(&c->fresh, &err);
+                if (c->fd < 0 ||
+                    sup_rules_send(d, SUP_DIAL, &c->fresh, c->fd, c->generation, &err) < 0)
                         finish(d, &err);
+                else
+                        sup_door_wait(d);
         }
 }
 
@@ -164,7 +172,7 @@ void sup_rules_ok(struct sup_door *d, enum sup_role role, uint64_t generation)
         if (!c || c->generation != generation)
                 return;
         if (role == SUP_DIAL) {
-                if (sup_rules_send(d, SUP_EGRESS, &c->fresh, generation, &err) == 0)
+                if (sup_rules_send(d, SUP_EGRESS, &c->fresh, c->fd, generation, &err) == 0)
                         return;
                 /* dial is ahead now, with something that egress will never ask for. */
                 finish(d, &err);
@@ -189,7 +197,8 @@ void sup_rules_bad(struct sup_door *d, enum sup_role role, uint64_t generation, 
         finish(d, &err);
         /* dial may hold the new rules while egress keeps the old: send the old ones again. */
         struct err again = {0};
-        if (sup_rules_send(d, SUP_DIAL, d->policy, ++d->generation, &again) < 0)
+        _cleanup_close_ int fd = sup_rules_seal(d->policy, &again);
+        if (fd < 0 || sup_rules_send(d, SUP_DIAL, d->policy, fd, ++d->generation, &again) < 0)
                 sup_door_shut(d, again.text);
         sup_rules_next(d);
 }
@@ -221,6 +230,7 @@ static void enqueue(struct client *c, struct sup_change change)
                 str_no_memory();
         *x = change;
         x->client = c;
+        x->fd = -1;
         while (*at)
                 at = &(*at)->next;
         *at = x;
@@ -313,9 +323,8 @@ void sup_on_rules(struct client *c, struct frame *f)
                 return;
         struct err err = {0};
         const struct sup_door *d = c->sup->door;
-        _cleanup_buf_ struct buf layers = {.max = DOOR_LAYERS_MAX}, b = {0};
-        door_policy_put(d->policy, &layers);
-        _cleanup_close_ int fd = door_sealed_make("ostiary-rules", &layers, &err);
+        _cleanup_buf_ struct buf b = {0};
+        _cleanup_close_ int fd = sup_rules_seal(d->policy, &err);
         if (fd < 0) {
                 client_send_failed(c, &err);
                 return;
