@@ -17,11 +17,17 @@ if has nghttpd; then
 	nghttpd --htdocs="$work/www" "$nghttpd" "$work/origin.key" "$work/origin.pem" >"$work/nghttpd.log" 2>&1 &
 	door_pids+=($!)
 fi
+door_cert h2 'DNS:*.h2.example.test'
+python3 tests/door/h2_origin.py "$work/h2.pem" "$work/h2.key" >"$work/h2_origin" 2>/dev/null &
+door_pids+=($!)
+within 10 test -s "$work/h2_origin"
+h2_origin=$(cat "$work/h2_origin")
 cp tests/door/h2*.py "$work/ws/"
 door_box h2 --allow "$(tls_rule '*' nginx.example.test "$nginx_tls")" \
 	--allow "$(plain_rule '*' plain.example.test "$nginx_plain")" \
 	--allow "$(tls_rule '*' nghttpd.example.test "${nghttpd:-1}")" \
-	--allow "$(tls_rule '*' odd.example.test "$odd_tls")"
+	--allow "$(tls_rule '*' odd.example.test "$odd_tls")" \
+	--allow "$(tls_rule '*' '*.h2.example.test' "$h2_origin")"
 check "the box starts" $?
 cu() { in_box h2 curl -sS -m 30 "$@" 2>&1; }
 
@@ -67,6 +73,33 @@ if [ -n "$nghttpd" ]; then
 	same "a large request to nghttpd" "$(cu -o /dev/null -w '%{http_code} %{size_upload}' --data-binary @five https://nghttpd.example.test/hello)" "200 5000000"
 	same "HTTP/1.1 to HTTP/2" "$(cu --http1.1 https://nghttpd.example.test/hello)" "hello from nginx"
 fi
+
+# --- origins that are odd, and origins that are wrong ------------------------------------------------
+
+for v in --http2 --http1.1; do
+	for odd in hello interim trailers goodbye refused-once; do
+		same "an origin that is odd: $odd ($v)" "$(cu $v "https://$odd.h2.example.test/$v")" hello
+	done
+	same "an origin that is odd: padded ($v)" "$(cu $v https://padded.h2.example.test/ | wc -c)" 20000
+	for wrong in refused hang-up no-status large-letters newline connection huge-head push switch flood garbage; do
+		out=$(cu $v -w '\n%{http_code}' "https://$wrong.h2.example.test/$v")
+		same "an origin that is wrong: $wrong is 502 ($v)" "${out##*$'\n'}" 502
+	done
+	for wrong in reset cut short long window-overrun; do
+		in_box h2 curl -sS -m 20 -o /dev/null $v "https://$wrong.h2.example.test/$v" >/dev/null 2>&1
+		[ $? != 0 ]
+		check "an answer that breaks off is not taken for whole: $wrong ($v)" $?
+	done
+done
+out=$(cu -D - https://trailers.h2.example.test/)
+holds "trailers arrive" "$out" "x-sum: 42"
+[ "${out/content-type/}" = "$out" ]
+check "but none that speaks of the body" $? "$out"
+urls=()
+for i in $(seq 20); do urls+=("https://one-at-a-time.h2.example.test/$i"); done
+same "an origin that takes one at a time" "$(cu -Z --no-progress-meter "${urls[@]}" | sort | uniq -c | tr -s ' ')" " 20 hello"
+same "and the door still works" "$(cu https://nginx.example.test/hello)" "hello from nginx"
+
 if has h2load; then
 	load() { in_box h2 h2load "$@" 2>&1 | sed -n 's/^requests: //p'; }
 	same "20,000 requests on 10 connections" "$(load -n 20000 -c 10 -m 50 https://nginx.example.test/hello)" \
