@@ -6,7 +6,8 @@
 # interleaved; figures are medians of DOOR_ROUNDS=3, each cell takes DOOR_SECONDS=1. DOOR_PEERS="haproxy"
 # leaves the others out.
 # HAProxy is a reverse proxy that terminates TLS on both sides and has one certificate: a ceiling, not a
-# rival. It has no policy, no log, no box, and makes no certificates.
+# rival. It has no policy, no log, no box, and makes no certificates. It speaks HTTP/1.1 to the origin; ours
+# speaks what the origin offers: "ostiary" has one with HTTP/2, "ostiary-h1" one without.
 # shellcheck shell=bash disable=SC2154
 
 door_rounds=${DOOR_ROUNDS:-3} door_seconds=${DOOR_SECONDS:-1} door_idle_n=200 door_names_n=40
@@ -32,7 +33,7 @@ door_ports() { # a run of free ports
 	local base name i
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		base=$((20000 + RANDOM % 10000)) i=0
-		for name in origin names direct haproxy squid mitmdump srt; do
+		for name in origin origin-h1 names direct haproxy squid mitmdump srt; do
 			(exec 3<>"/dev/tcp/127.0.0.1/$((base + i))") 2>/dev/null && continue 2
 			door_port[$name]=$((base + i)) i=$((i + 1))
 		done
@@ -57,8 +58,8 @@ door_certificates() {
 			openssl req -x509 -new -key "$d/ca.key" -days 30 -subj '/CN=bench authority' -out "$d/ca.pem" &&
 			openssl ecparam -name prime256v1 -genkey -noout -out "$d/o.key" &&
 			openssl req -new -key "$d/o.key" -subj "/CN=$door_host" -out "$d/o.csr" &&
-			printf 'subjectAltName=DNS:%s,DNS:*.m.%s,DNS:localhost,IP:127.0.0.1\nextendedKeyUsage=serverAuth\n' \
-				"$door_host" "$door_host" >"$d/ext" &&
+			printf 'subjectAltName=DNS:%s,DNS:*.m.%s,DNS:h1.%s,DNS:localhost,IP:127.0.0.1\nextendedKeyUsage=serverAuth\n' \
+				"$door_host" "$door_host" "$door_host" >"$d/ext" &&
 			openssl x509 -req -in "$d/o.csr" -CA "$d/ca.pem" -CAkey "$d/ca.key" -CAcreateserial -days 30 \
 				-extfile "$d/ext" -out "$d/o.pem" && cat "$d/o.pem" "$d/o.key" >"$d/o.both" &&
 			cat "$d/ca.key" "$d/ca.pem" >"$d/ca.both"
@@ -86,6 +87,7 @@ door_nginx() { # name server...
 door_configure() {
 	local d=$door_dir certgen
 	door_nginx origin "server { listen 127.0.0.1:${door_port[origin]} ssl http2 backlog=4096; }
+		server { listen 127.0.0.1:${door_port[origin-h1]} ssl backlog=4096; }
 		server { listen 127.0.0.1:${door_port[names]} ssl; keepalive_timeout 0; ssl_session_tickets off; }"
 	door_nginx direct "server { listen 127.0.0.1:${door_port[direct]} ssl http2 backlog=4096; }"
 	cat >"$d/haproxy.cfg" <<-C
@@ -179,6 +181,7 @@ door_end() {
 
 door_rules() {
 	rules=(--level strict --allow "GET $door_host:443 to=127.0.0.1:${door_port[origin]} ca=$door_dir/ca.pem"
+		--allow "GET h1.$door_host:443 to=127.0.0.1:${door_port[origin-h1]} ca=$door_dir/ca.pem"
 		--allow "GET *.m.$door_host:443 to=127.0.0.1:${door_port[names]} ca=$door_dir/ca.pem")
 }
 
@@ -189,8 +192,9 @@ door_ours() {
 		>/dev/null 2>>"$scratch/errors" || return 1
 	door_box=bench-door
 	door_pid[ostiary]=$(as "$uid $home" "$ours" ps --json | tr '{' '\n' | sed -n '/"name": *"bench-door"/s/.*"supervisor_pid": *\([0-9]*\).*/\1/p')
+	door_pid[ostiary-h1]=${door_pid[ostiary]}
 	door_client ostiary -m first >/dev/null 2>>"$scratch/errors" || return 1
-	door_targets+=(ostiary)
+	door_targets+=(ostiary ostiary-h1)
 	for i in 1 2 3 4 5; do
 		began=$EPOCHREALTIME
 		at=$(cd "$ws" && as "$uid $home" timeout 20 "$ours" run -q --rm "${rules[@]}" -- "$ws/load" -m first -h "$door_host" 2>>"$scratch/errors") || continue
@@ -210,7 +214,7 @@ door_tree() {
 # door_processes TARGET: all that work for it. Of ours the supervisor and the roles, not what is in the box.
 door_processes() {
 	local p name
-	if [ "$1" != ostiary ]; then
+	if [[ $1 != ostiary* ]]; then
 		door_tree "${door_pid[$1]}"
 		return
 	fi
@@ -238,6 +242,7 @@ door_client() { # target args...
 	case " $* " in *" -m names "*) origin=names ;; esac
 	case $t in
 	ostiary) as "$who" timeout 30 "$ours" exec "$door_box" -- "$ws/load" -C "$client_core" -h "$door_host" "$@" ;;
+	ostiary-h1) as "$who" timeout 30 "$ours" exec "$door_box" -- "$ws/load" -C "$client_core" -h "h1.$door_host" "$@" ;;
 	direct | haproxy) as "$who" timeout 30 "${load[@]}" -h "$door_host" -a 127.0.0.1 -p "${door_port[$t]}" "$@" ;;
 	*) as "$who" timeout 30 "${load[@]}" -h "$door_host" -x "${door_port[$t]}" -p "${door_port[$origin]}" "$@" ;;
 	esac
@@ -258,7 +263,7 @@ door_cell() {
 
 door_idle() { # target: private memory per open connection that does nothing
 	local t=$1 i name='' before after pid
-	[ "$t" != ostiary ] || name=ostiary-egress
+	[[ $t != ostiary* ]] || name=ostiary-egress
 	door_v[$t,idle]=$(door_private "$t" "$name")
 	mkfifo "$door_dir/hold.$t"
 	exec 8<>"$door_dir/hold.$t"
@@ -273,7 +278,7 @@ door_idle() { # target: private memory per open connection that does nothing
 	done
 	sleep 0.2
 	after=$(door_private "$t" "$name")
-	[ ! -s "$door_dir/held" ] ||
+	[ ! -s "$door_dir/held" ] || [ "$before" = 0 ] ||
 		door_v[$t,held]=$(awk -v a="$after" -v b="$before" -v n="$door_idle_n" 'BEGIN { printf "%.1f", (a - b) / n }')
 	exec 8>&-
 	wait "$pid" 2>/dev/null
@@ -302,6 +307,7 @@ door_measure() {
 	local r t n
 	for t in "${door_targets[@]}"; do
 		door_client "$t" -m keep -c 2 -t 0.3 >/dev/null 2>&1 </dev/null
+		case $t in squid | srt) ;; *) door_client "$t" -m h2 -c 4 -s 16 -n 200 >/dev/null 2>&1 </dev/null ;; esac
 		door_idle "$t"
 	done
 	for ((r = 0; r < door_rounds; r++)); do
@@ -311,7 +317,7 @@ door_measure() {
 		for t in "${door_targets[@]}"; do door_cell "$t" new -m new -c 8 -t "$door_seconds"; done
 		for t in "${door_targets[@]}"; do
 			case $t in
-			direct | haproxy) continue ;; # one certificate
+			direct | haproxy | ostiary-h1) continue ;; # one certificate; the same as ostiary
 			esac
 			n=$door_names_n
 			[ "$t" != srt ] || n=6 # 0.2 s each
@@ -361,15 +367,19 @@ door_less() { # a b: a - b, or -
 }
 
 door_judge() {
-	local o=ostiary h=haproxy v
-	judge "door: keep-alive request, policy and log on / HAProxy" "$(ratio "${door_v[$o,small,us]:--1}" "${door_v[$h,small,us]:-0}")" 1.7
+	local o=ostiary h=haproxy v with
+	for o in ostiary ostiary-h1; do
+		with=${o#ostiary} with=${with:+, HTTP/1.1 origin}
+		judge "door: keep-alive request, policy and log on / HAProxy$with" "$(ratio "${door_v[$o,small,us]:--1}" "${door_v[$h,small,us]:-0}")" 1.7
+		judge "door: h2 request / HAProxy$with" "$(ratio "${door_v[$o,h2,us]:--1}" "${door_v[$h,h2,us]:-0}")" 1.7
+		judge "door: 1 MiB, HAProxy's MB/s per core / ours$with" "$(ratio "${door_v[$h,large,core]:--1}" "${door_v[$o,large,core]:-0}")" 1.25
+	done
+	o=ostiary
 	judge "door: keep-alive request / sandbox-runtime" "$(ratio "${door_v[$o,small,us]:--1}" "${door_v[srt,small,us]:-0}")" 0.17
 	judge "door: new connection / HAProxy" "$(ratio "${door_v[$o,new,us]:--1}" "${door_v[$h,new,us]:-0}")" 1.5
 	v=$(door_less "${door_v[$o,fresh,us]:--}" "${door_v[$o,again,us]:--}")
 	[ "$v" = - ] || v=$(awk -v v="$v" 'BEGIN { printf "%.2f", v / 1000 }')
 	judge "door: a name never seen before, ms more than one seen" "$v" 0.3
-	judge "door: 1 MiB bodies, HAProxy's MB/s per core / ours" "$(ratio "${door_v[$h,large,core]:--1}" "${door_v[$o,large,core]:-0}")" 1.25
-	judge "door: h2 request / HAProxy" "$(ratio "${door_v[$o,h2,us]:--1}" "${door_v[$h,h2,us]:-0}")" 1.7
 	judge "door: p50 of one client, us more than with HAProxy" "$(door_less "${door_v[$o,seq,p50]:--}" "${door_v[$h,seq,p50]:--}")" 60
 	v=-
 	[ "${door_v[$o,idle]:-0}" = 0 ] || v=$(awk -v k="${door_v[$o,idle]}" 'BEGIN { printf "%.2f", k / 1024 }')
