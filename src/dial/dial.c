@@ -46,9 +46,14 @@ static void on_dial(struct cur *c)
         call_begin(&dial, id, (enum request_kind)kind, &host, (uint16_t)port);
 }
 
+static void on_control(void *ctx, uint32_t events);
+
 static void on_egress(void *ctx, uint32_t events)
 {
         (void)ctx;
+        /* The supervisor sends new rules to us before it sends them to egress: what egress asks for
+         * by them must not be judged by the old ones. */
+        on_control(NULL, EPOLLIN);
         if (events & EPOLLOUT)
                 reply_flush(&dial);
         if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR)))
@@ -120,7 +125,7 @@ static void on_control(void *ctx, uint32_t events)
         (void)ctx;
         (void)events;
         int got = frame_recv(DOOR_CONTROL_FD, &frame, false);
-        if (got < 0 && errno == EINTR)
+        if (got < 0 && (errno == EINTR || errno == EAGAIN))
                 return;
         if (got <= 0)
                 _exit(got == 0 ? 0 : 1);
@@ -180,7 +185,8 @@ int dial_main(int argc, char **argv)
         if (files_fd < 0 || role_confine(&needs, &err) < 0)
                 role_die("dial cannot begin: %s", err.text);
 
-        if (!loop_add(dial.loop, DOOR_CONTROL_FD, EPOLLIN, on_control, NULL) ||
+        if (fcntl(DOOR_CONTROL_FD, F_SETFL, O_NONBLOCK) < 0 ||
+            !loop_add(dial.loop, DOOR_CONTROL_FD, EPOLLIN, on_control, NULL) ||
             !loop_add(dial.loop, files_fd, EPOLLIN, on_files, NULL) || loop_run(dial.loop) < 0)
                 role_die("dial cannot wait for messages");
         return 0;

@@ -41,6 +41,7 @@ struct sup_change {
         struct door_policy fresh; /* what is to be in force */
         int fd;                   /* the same, sealed, for both roles; -1 until it is under way */
         uint64_t generation;      /* 0 until it is under way */
+        bool is_held[SUP_ROLES];  /* who has confirmed it */
 };
 
 struct sup_question {

@@ -1,6 +1,7 @@
-/* sup_rules.c - changes of a box's rules while it runs. One at a time: dial hears of it first, then
- * egress, and whoever asked hears that it is in force when both have said so. A change that anybody
- * refuses leaves everything as it was. See sup_door.h. */
+/* sup_rules.c - changes of a box's rules while it runs. One at a time: it is sent to dial, then to
+ * egress, and whoever asked hears that it is in force when both have said so. dial looks for new
+ * rules before it serves egress, so it is never behind. A change that anybody refuses leaves
+ * everything as it was. See sup_door.h. */
 #include "session/sup_door.h"
 
 #include "base/cleanup.h"
@@ -86,6 +87,19 @@ static void finish(struct sup_door *d, const struct err *err)
         free(c);
 }
 
+/* take_back(d, err): the change failed half-way: one of the two may hold it, so both get the old
+ * rules again. */
+static void take_back(struct sup_door *d, const struct err *err)
+{
+        struct err again = {0};
+        finish(d, err);
+        _cleanup_close_ int fd = sup_rules_seal(d->policy, &again);
+        d->generation++;
+        if (fd < 0 || sup_rules_send(d, SUP_DIAL, d->policy, fd, d->generation, &again) < 0 ||
+            sup_rules_send(d, SUP_EGRESS, d->policy, fd, d->generation, &again) < 0)
+                sup_door_shut(d, again.text);
+}
+
 /* plan_rule(d, c, err): what the rules will be. Layers are borrowed from those in force: nothing
  * else changes them while this change is under way. */
 static int plan_rule(struct sup_door *d, struct sup_change *c, struct err *err)
@@ -152,6 +166,8 @@ void sup_rules_next(struct sup_door *d)
                 if (c->fd < 0 ||
                     sup_rules_send(d, SUP_DIAL, &c->fresh, c->fd, c->generation, &err) < 0)
                         finish(d, &err);
+                else if (sup_rules_send(d, SUP_EGRESS, &c->fresh, c->fd, c->generation, &err) < 0)
+                        take_back(d, &err);
                 else
                         sup_door_wait(d);
         }
@@ -160,7 +176,6 @@ void sup_rules_next(struct sup_door *d)
 void sup_rules_ok(struct sup_door *d, enum sup_role role, uint64_t generation)
 {
         struct sup_change *c = d->changes;
-        struct err err = {0};
         if (d->state == SUP_DOOR_STARTING) {
                 if (d->acks_wanted && --d->acks_wanted == 0) {
                         d->state = SUP_DOOR_OPEN;
@@ -171,15 +186,11 @@ void sup_rules_ok(struct sup_door *d, enum sup_role role, uint64_t generation)
         }
         if (!c || c->generation != generation)
                 return;
-        if (role == SUP_DIAL) {
-                if (sup_rules_send(d, SUP_EGRESS, &c->fresh, c->fd, generation, &err) == 0)
-                        return;
-                /* dial is ahead now, with something that egress will never ask for. */
-                finish(d, &err);
-        } else if (role == SUP_EGRESS) {
+        c->is_held[role] = true;
+        if (c->is_held[SUP_DIAL] && c->is_held[SUP_EGRESS]) {
                 finish(d, NULL);
+                sup_rules_next(d);
         }
-        sup_rules_next(d);
 }
 
 void sup_rules_bad(struct sup_door *d, enum sup_role role, uint64_t generation, const char *words)
@@ -194,12 +205,7 @@ void sup_rules_bad(struct sup_door *d, enum sup_role role, uint64_t generation, 
         }
         if (!d->changes || d->changes->generation != generation)
                 return;
-        finish(d, &err);
-        /* dial may hold the new rules while egress keeps the old: send the old ones again. */
-        struct err again = {0};
-        _cleanup_close_ int fd = sup_rules_seal(d->policy, &again);
-        if (fd < 0 || sup_rules_send(d, SUP_DIAL, d->policy, fd, ++d->generation, &again) < 0)
-                sup_door_shut(d, again.text);
+        take_back(d, &err);
         sup_rules_next(d);
 }
 
