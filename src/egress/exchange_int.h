@@ -1,0 +1,81 @@
+/* exchange_int.h - the inside of an exchange, for the files that carry it: exchange.c (its life and
+ * its record), exchange_request.c (toward the origin), exchange_answer.c (back), exchange_ask.c
+ * (questions, and rules that change). Nobody else looks in here. */
+#ifndef EGRESS_EXCHANGE_INT_H
+#define EGRESS_EXCHANGE_INT_H
+
+#include "egress/body.h"
+#include "egress/door.h"
+#include "egress/exchange.h"
+#include "egress/gate.h"
+#include "egress/websocket.h"
+
+enum state {
+        X_NEW,
+        X_BODY,  /* a rule wants the body before it decides */
+        X_ASKED, /* a person is asked */
+        X_WAIT,  /* for an upstream */
+        X_OPEN,
+        X_LOCAL, /* the door answers itself */
+        X_DONE,
+};
+
+struct exchange {
+        struct door *door;
+        struct exchange *next, **prev;
+        struct origin origin;
+        const struct side_ops *client, *up;
+        void *client_side, *up_side;
+        enum state state;
+        bool is_dead, is_recorded;
+
+        struct head req;
+        struct host_name host; /* the one it is for */
+        struct head *trailers; /* of the request, until they can be sent */
+        struct buf early;      /* of its body, until it can be sent */
+        struct body *body;     /* once it has been read for policy */
+        enum request_body body_state;
+        bool is_end_here, is_end_sent; /* the request's */
+        bool is_client_paused;         /* it was told to stop sending */
+        uint8_t retries_n;
+        bool has_answer, was_approved, sent_continue;
+        unsigned interims_n; /* 1xx answers so far */
+
+        struct gate gate;
+        uint64_t question;
+        struct loop_timer timer;
+        struct websocket *ws;
+
+        /* for the record */
+        uint64_t began_us, wait_us, bytes_up, bytes_down;
+        int status;
+        const char *verdict;
+        char *note;
+        char address[64];
+};
+
+/* exchange.c */
+void exchange_note(struct exchange *, const char *words);
+/* exchange_record(x): into the log, once. */
+void exchange_record(struct exchange *);
+/* exchange_settle(x): nobody need answer its question any more. */
+void exchange_settle(struct exchange *);
+/* exchange_leave_upstream(x): whatever it had to do with one is over. */
+void exchange_leave_upstream(struct exchange *);
+/* exchange_answer_self(x, status, words, why, cure): the door answers; cuts off what has begun. */
+void exchange_answer_self(struct exchange *, int status, const char *words, const char *why,
+                          const char *cure);
+/* exchange_refuse_by_rule(x): the gate's verdict as an answer. */
+void exchange_refuse_by_rule(struct exchange *);
+/* exchange_touch(x): something came; the time limit begins anew. */
+void exchange_touch(struct exchange *);
+
+/* exchange_request.c */
+/* exchange_go(x): allowed; on to an upstream. */
+void exchange_go(struct exchange *);
+
+/* exchange_ask.c */
+/* exchange_ask(x): park it and have a person asked. */
+void exchange_ask(struct exchange *);
+
+#endif

@@ -1,0 +1,193 @@
+/* exchange_request.c - see exchange.h: a request on its way to the origin: the gate, perhaps its
+ * body, then an upstream. */
+#include "egress/exchange_int.h"
+
+#include "base/str.h"
+#include "egress/upstream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { EARLY_MAX = 64 << 10 };
+
+/* say_continue(x): the client holds its body back until it hears that it is wanted. */
+static void say_continue(struct exchange *x)
+{
+        if (!x->req.wants_continue || x->sent_continue || x->is_end_here)
+                return;
+        x->sent_continue = true;
+        struct head h;
+        head_init(&h);
+        h.status = 100;
+        x->client->head(x->client_side, x, &h, false);
+        head_free(&h);
+}
+
+void exchange_go(struct exchange *x)
+{
+        char words[256];
+        if (!allowance_take(x->door, x->gate.rule, &x->host, words)) {
+                x->verdict = "deny";
+                exchange_answer_self(x, 429, x->gate.words, words, NULL);
+                return;
+        }
+        x->verdict = x->was_approved ? "ask-yes" : "allow";
+        x->state = X_WAIT;
+        exchange_touch(x);
+        say_continue(x);
+        if (!x->is_dead)
+                upstream_get(x->door, x, &x->host, x->origin.port, x->origin.is_tls, x->gate.rule);
+}
+
+static void judge(struct exchange *x)
+{
+        gate_free(&x->gate);
+        gate_judge(x->door, &x->host, &x->origin, &x->req, x->body_state, x->body, &x->gate);
+        switch (x->gate.answer) {
+        case GATE_REFUSE:
+                exchange_refuse_by_rule(x);
+                break;
+        case GATE_PASS:
+                exchange_go(x);
+                break;
+        case GATE_ASK:
+                exchange_ask(x);
+                break;
+        case GATE_NEEDS_BODY:
+                x->state = X_BODY;
+                exchange_touch(x);
+                say_continue(x);
+                break;
+        }
+}
+
+/* body_is_here(x): all of it, or as much as we are willing to hold. */
+static void body_is_here(struct exchange *x, bool is_too_large)
+{
+        const struct field *type = head_find(&x->req, "content-type");
+        const struct field *coding = head_find(&x->req, "content-encoding");
+        x->body_state = REQUEST_BODY_UNREADABLE;
+        if (!is_too_large && head_count(&x->req, "content-type") <= 1 &&
+            head_count(&x->req, "content-encoding") <= 1) {
+                x->body = body_read(type ? head_str(&x->req, type->value) : "",
+                                    coding ? head_str(&x->req, coding->value) : "", x->early.data,
+                                    x->early.len);
+                x->body_state = body_state(x->body);
+        }
+        judge(x);
+}
+
+void exchange_request(struct exchange *x, struct head *h, bool is_end)
+{
+        const char *why = NULL;
+        x->req = *h;
+        head_init(h);
+        x->is_end_here = is_end;
+        x->body_state = is_end || x->req.is_websocket ? REQUEST_BODY_NONE : REQUEST_BODY_UNREAD;
+        x->state = X_BODY;
+        if (!gate_names(&x->origin, &x->req, &x->host, &why)) {
+                x->gate.words = str_dup("denied because names disagree");
+                exchange_answer_self(x, 421, x->gate.words, why, NULL);
+                return;
+        }
+        /* What is forwarded is what was judged. */
+        x->req.host = x->host;
+        x->req.port = x->origin.port;
+        judge(x);
+}
+
+/* pass_up(x, p, n): bytes of the request's body to the upstream. False when it is full. */
+static bool pass_up(struct exchange *x, const void *p, size_t n)
+{
+        x->bytes_up += n;
+        exchange_touch(x);
+        if (!allowance_bytes(x->door, x->gate.rule, n)) {
+                exchange_answer_self(x, 429, x->gate.words, "the rule's bytes= are used up", NULL);
+                return true;
+        }
+        if (x->ws)
+                return websocket_up(x->ws, x, x->up, x->up_side, p, n);
+        return x->up->data(x->up_side, x, p, n);
+}
+
+bool exchange_request_data(struct exchange *x, const void *p, size_t n)
+{
+        bool is_room = true;
+        if (x->is_dead)
+                return true;
+        switch (x->state) {
+        case X_OPEN:
+                is_room = pass_up(x, p, n);
+                break;
+        case X_BODY:
+                buf_put(&x->early, p, n);
+                if (x->early.len > BODY_MAX)
+                        body_is_here(x, true);
+                break;
+        case X_ASKED:
+        case X_WAIT:
+                buf_put(&x->early, p, n);
+                is_room = x->early.len < EARLY_MAX;
+                break;
+        case X_NEW:
+        case X_LOCAL:
+        case X_DONE: /* an answer is on its way; what still comes is of no use */
+                break;
+        }
+        x->is_client_paused = !is_room && !x->is_dead;
+        return is_room;
+}
+
+static void end_up(struct exchange *x)
+{
+        x->is_end_sent = true;
+        x->up->end(x->up_side, x, x->trailers);
+}
+
+void exchange_request_end(struct exchange *x, struct head *trailers)
+{
+        if (x->is_dead || x->is_end_here)
+                return;
+        x->is_end_here = true;
+        if (trailers && trailers->fields_n > 0) {
+                x->trailers = malloc(sizeof *x->trailers);
+                if (!x->trailers)
+                        str_no_memory();
+                *x->trailers = *trailers;
+                head_init(trailers);
+        }
+        if (x->state == X_BODY)
+                body_is_here(x, false);
+        else if (x->state == X_OPEN)
+                end_up(x);
+}
+
+void exchange_attach(struct exchange *x, const struct side_ops *ops, void *side)
+{
+        x->up = ops;
+        x->up_side = side;
+        x->state = X_OPEN;
+        /* A body that was read whole has a length now, whatever it came as. */
+        bool is_end = x->is_end_here && x->early.len == 0 && !x->trailers;
+        if (x->req.is_websocket && !x->ws)
+                x->ws = websocket_new(&x->req);
+        x->up->head(x->up_side, x, &x->req, is_end);
+        x->is_end_sent = is_end;
+        if (x->is_dead || x->state != X_OPEN)
+                return;
+        bool is_room = true;
+        if (x->early.len > 0) {
+                struct buf early = x->early;
+                x->early = (struct buf){0};
+                is_room = pass_up(x, early.data, early.len);
+                buf_free(&early);
+        }
+        if (x->is_dead || x->state != X_OPEN)
+                return;
+        if (x->is_end_here && !x->is_end_sent)
+                end_up(x);
+        if (is_room && x->is_client_paused && !x->is_dead && x->client) {
+                x->is_client_paused = false;
+                x->client->resume(x->client_side, x);
+        }
+}
