@@ -127,6 +127,8 @@ static void take_hop(struct h2_in *in, enum head_hop hop, const char *p, size_t 
 static void take_cookie(struct h2_in *in, const char *p, size_t n)
 {
         in->cookies.max = HEAD_LINE_MAX;
+        if (n == 0)
+                return; /* it would leave a blank at the end */
         if (in->cookies.len)
                 buf_put_str(&in->cookies, "; ");
         buf_put(&in->cookies, p, n);
@@ -240,7 +242,7 @@ static void take_body(struct head *h, bool is_end)
 {
         h->minor = 1;
         h->is_persistent = true;
-        if (is_end)
+        if (is_end || (h->has_length && h->length == 0))
                 h->body = HEAD_BODY_NONE;
         else
                 h->body = h->has_length ? HEAD_BODY_LENGTH : HEAD_BODY_STREAM;
