@@ -11,15 +11,28 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#ifdef OSTIARY_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static const char *role_name = "a role";
+
+#ifdef OSTIARY_ASAN
+/* A sanitizer's report has nowhere to go from here but the way of every last word. */
+static void on_report(const char *report)
+{
+        const char *error = strstr(report, "ERROR: ");
+        role_die("%s", error ? error : report);
+}
+#endif
 
 /* The places of standard input and output are never free: a socket that landed there would get
  * what somebody prints. */
@@ -34,6 +47,9 @@ void role_begin(const char *name)
 {
         static char title[64];
         role_name = name;
+#ifdef OSTIARY_ASAN
+        __asan_set_error_report_callback(on_report);
+#endif
         snprintf(title, sizeof title, "ostiary-door: %s", name);
         title_set(title);
         prctl(PR_SET_NAME, name, 0, 0, 0);
@@ -62,7 +78,7 @@ void role_begin(const char *name)
 
 void role_die(const char *fmt, ...)
 {
-        char text[1024];
+        char text[1000]; /* as much as the supervisor takes */
         va_list ap;
         va_start(ap, fmt);
         vsnprintf(text, sizeof text, fmt, ap);
