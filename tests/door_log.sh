@@ -63,9 +63,47 @@ out=$("$ostiary" log --verify web)
 same 'the chain is whole' "$?:${out%%$'\n'*}" '0:5 records of box web, each holding the one before'
 same 'and its end is the hash of the last line' "${out##*last: }" "$(tail -n 1 "$log" | tr -d '\n' | sha256sum | cut -d ' ' -f 1)"
 
-# --- a log that cannot be written ---------------------------------------------------------------------
+# --- who asked ------------------------------------------------------------------------------------------
 
 supervisor=$("$ostiary" ps --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["supervisor_pid"])')
+n=$(records)
+if [ "$(field 1 exe)" = - ]; then
+	skip 'the process that asked' 'this kernel does not tell of connect()'
+else
+	same 'the process that asked' "$(field 1 exe)" "$(in_box web readlink -f /usr/bin/curl)"
+	thread='import http.client, threading
+def get():
+    c = http.client.HTTPConnection("plain.example.test")
+    c.request("GET", "/thread")
+    c.getresponse().read()
+t = threading.Thread(target=get); t.start(); t.join()'
+	in_box web /usr/bin/python3 -c "$thread"
+	within 5 has_records $((n + 1))
+	case $(field $((n + 1)) path exe) in /thread\ */python3*) true ;; *) false ;; esac
+	check 'one that asked in another thread' $? "$(field $((n + 1)) path exe)"
+	witness=$(pgrep -P "$supervisor" -f '^ostiary-witness')
+	holds 'the witness is filtered' "$(cat "/proc/$witness/status")" $'Seccomp:\t2'
+	kill -9 "$witness"
+	same 'a witness that is killed is replaced' "$(cu http://plain.example.test/hello)" 'hello from nginx'
+	within 5 has_records $((n + 2))
+	case $(field $((n + 2)) exe) in */curl) true ;; *) false ;; esac
+	check 'and the new one tells as well' $? "$(field $((n + 2)) exe)"
+	many='import socket, threading
+s = socket.create_server(("127.0.0.1", 7000)); s.listen(500)
+u = socket.socket(socket.AF_UNIX); u.bind("\0here"); u.listen(500)
+def dial():
+    for i in range(100):
+        a = socket.create_connection(("127.0.0.1", 7000)); a.close()
+        b = socket.socket(socket.AF_UNIX); b.connect("\0here"); b.close()
+def take(l):
+    for i in range(800): l.accept()[0].close()
+ts = [threading.Thread(target=dial) for i in range(8)] + [threading.Thread(target=take, args=(l,)) for l in (s, u)]
+[t.start() for t in ts]; [t.join() for t in ts]; print("all")'
+	same "connections inside the box, eight threads of them" "$(in_box web /usr/bin/python3 -c "$many" 2>&1)" all
+fi
+
+# --- a log that cannot be written ---------------------------------------------------------------------
+
 audit=$(pgrep -P "$supervisor" -f '^ostiary-audit')
 [ -n "$audit" ]
 check 'the writer is a process of its own' $? 'no ostiary-audit below the supervisor'

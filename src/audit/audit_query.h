@@ -17,8 +17,8 @@ struct refused;
 struct audit_record {
         uint64_t seq;
         const char *prev, *time, *box, *kind, *verdict, *rule, *protocol, *method, *host, *path,
-                *address, *note, *cure;
-        uint64_t port, status, bytes_up, bytes_down, wait_us, total_us, source_port;
+                *address, *exe, *note, *cure;
+        uint64_t pid, port, status, bytes_up, bytes_down, wait_us, total_us, source_port;
 };
 
 /* audit_record_parse(line, n, r, strings): a line of ours: one flat object of strings and whole

@@ -9,6 +9,7 @@
 #include "audit/audit_int.h"
 #include "audit/chain.h"
 #include "audit/refused.h"
+#include "audit/seen.h"
 #include "base/cleanup.h"
 #include "base/confine.h"
 #include "base/err.h"
@@ -19,6 +20,7 @@
 #include "wire/frame.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,12 +28,16 @@
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 enum {
         WRITERS_MAX = 64,
         BATCH_MAX = 1 << 20, /* bytes of lines made before they are written */
         RETRY_MS = 500,
+        WITNESS_MS = 1,
+        WITNESS_WAITS = 4,
+        VAIN_MAX = 16,
         LAST_TRIES = 3,
 };
 
@@ -41,6 +47,7 @@ enum {
 struct writer {
         int fd;
         struct loop_src *src;
+        bool is_witness;
 };
 
 static struct role {
@@ -55,6 +62,8 @@ static struct role {
         struct buf out;     /* lines that are not written yet */
         struct buf strings; /* of the record in hand */
         struct refused refused;
+        struct seen seen;
+        size_t vain_n; /* connections in a row that nobody was seen to begin */
         struct loop_timer retry;
         bool is_stuck;
 } r;
@@ -138,9 +147,61 @@ static bool after_round(void *ctx)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
+/* hear_witness(w): one thing that it tells. false when there is none now; its end is heard by the
+ * loop. */
+static bool hear_witness(struct writer *w)
+{
+        static struct frame f; /* another may be in hand */
+        uint32_t pid, port;
+        _cleanup_free_ char *exe = NULL;
+        if (frame_recv(w->fd, &f, false) <= 0)
+                return false;
+        if (f.type == AUDIT_SEEN && cur_u32(&f.body, &pid) == 0 && cur_u32(&f.body, &port) == 0 &&
+            cur_lstr(&f.body, WITNESS_EXE_MAX, &exe) == 0)
+                seen_put(&r.seen, port, pid, exe);
+        frame_release(&f);
+        return true;
+}
+
+/* hear_witnesses(): everything they told that still waits; with ${wait_ms}, at least one thing if
+ * it comes in that time. */
+static void hear_witnesses(int wait_ms)
+{
+        for (size_t i = 0; i < r.writers_n; i++) {
+                struct writer *w = r.writers[i];
+                struct pollfd p = {.fd = w->fd, .events = POLLIN};
+                if (!w->is_witness || (wait_ms && poll(&p, 1, wait_ms) <= 0))
+                        continue;
+                while (hear_witness(w))
+                        ;
+        }
+}
+
+/* find_process(port, who): a request may be over before the witness was given the processor: wait a
+ * little, once per connection, and not at all when that was of no use lately. */
+static bool find_process(uint32_t port, struct chain_process *who)
+{
+        if (port == 0)
+                return false;
+        if (!seen_find(&r.seen, port, who))
+                hear_witnesses(0);
+        for (int i = 0; i < WITNESS_WAITS && !seen_find(&r.seen, port, who); i++) {
+                if (r.vain_n >= VAIN_MAX)
+                        return false;
+                hear_witnesses(WITNESS_MS);
+        }
+        bool is_seen = seen_find(&r.seen, port, who);
+        r.vain_n = is_seen ? 0 : r.vain_n + 1;
+        if (!is_seen)
+                seen_put(&r.seen, port, SEEN_NOBODY, "");
+        return is_seen && who->pid != SEEN_NOBODY;
+}
+
 static void take(const struct door_record *rec)
 {
-        chain_put(&r.chain, r.box, rec, &r.out);
+        struct chain_process who;
+        bool is_seen = find_process(rec->source_port, &who);
+        chain_put(&r.chain, r.box, rec, is_seen ? &who : NULL, &r.out);
         if (rec->host[0] && (!strcmp(rec->verdict, "deny") || !strcmp(rec->verdict, "ask-no")))
                 refused_add(&r.refused, rec->host, rec->port, rec->cure);
 }
@@ -192,18 +253,22 @@ static bool read_writer(struct writer *w)
 
 static void on_writer(void *ctx, uint32_t events)
 {
+        struct writer *w = ctx;
         (void)events;
-        read_writer(ctx);
+        if (!w->is_witness)
+                read_writer(w);
+        else if (!hear_witness(w) && errno != EAGAIN)
+                drop_writer(w);
 }
 
-static void add_writer(int fd)
+static void add_writer(int fd, bool is_witness)
 {
         struct writer *w = r.writers_n < WRITERS_MAX ? calloc(1, sizeof *w) : NULL;
         if (!w) {
                 close(fd);
                 return;
         }
-        *w = (struct writer){.fd = fd};
+        *w = (struct writer){.fd = fd, .is_witness = is_witness};
         w->src = loop_add(r.loop, fd, r.is_stuck ? 0 : EPOLLIN, on_writer, w);
         if (!w->src) {
                 close(fd);
@@ -218,7 +283,7 @@ static _Noreturn void finish(bool is_asked)
 {
         for (size_t i = r.writers_n; i-- > 0;) {
                 struct writer *w = r.writers[i];
-                while (read_writer(w) && r.out.len >= BATCH_MAX)
+                while (!w->is_witness && read_writer(w) && r.out.len >= BATCH_MAX)
                         if (flush() < 0)
                                 break;
         }
@@ -245,9 +310,10 @@ static void on_control(void *ctx, uint32_t events)
                 finish(false); /* the supervisor is gone */
         if (in.type == AUDIT_FINISH)
                 finish(true);
-        int fd = in.type == AUDIT_WRITER ? frame_take_fd(&in, 0) : -1;
+        bool is_witness = in.type == AUDIT_WITNESS;
+        int fd = is_witness || in.type == AUDIT_WRITER ? frame_take_fd(&in, 0) : -1;
         if (fd >= 0)
-                add_writer(fd);
+                add_writer(fd, is_witness);
         frame_release(&in);
 }
 
@@ -268,7 +334,12 @@ static int begin(struct err *err)
         if (!r.control_src)
                 return err_sys(err, "listen to the supervisor");
         tzset(); /* gmtime_r would read the zone at its first call, when no file can be opened */
-        return confine_self(NULL, 0, err);
+        static const int calls[] = {
+#ifdef SYS_poll
+                SYS_poll,
+#endif
+                SYS_ppoll};
+        return confine_self(calls, sizeof calls / sizeof *calls, err);
 }
 
 _Noreturn void audit_role_main(int control_fd, int log_fd, const char *box_id)

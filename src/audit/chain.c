@@ -150,7 +150,8 @@ static void put_time(struct buf *b, uint64_t us)
         buf_put_u8(b, '"');
 }
 
-void chain_put(struct chain *c, const char *box, const struct door_record *r, struct buf *out)
+void chain_put(struct chain *c, const char *box, const struct door_record *r,
+               const struct chain_process *who, struct buf *out)
 {
         size_t begin = out->len;
         put_u64(out, "{\"seq\":", c->seq + 1);
@@ -174,6 +175,10 @@ void chain_put(struct chain *c, const char *box, const struct door_record *r, st
         put_some(out, ",\"wait_us\":", r->wait_us);
         put_some(out, ",\"total_us\":", r->total_us);
         put_some(out, ",\"source_port\":", r->source_port);
+        if (who) {
+                put_some(out, ",\"pid\":", who->pid);
+                put_str(out, ",\"exe\":", who->exe);
+        }
         put_str(out, ",\"note\":", r->note);
         put_str(out, ",\"cure\":", r->cure);
         buf_put_u8(out, '}');
@@ -193,6 +198,6 @@ void chain_mend(struct chain *c, const char *box, uint64_t now_us, struct buf *o
                 .note = "the line before this one was cut off: its writer was ended "
                         "in the middle of it"};
         buf_put_u8(out, '\n');
-        chain_put(c, box, &r, out);
+        chain_put(c, box, &r, NULL, out);
         c->is_torn = false;
 }

@@ -13,6 +13,12 @@ struct err;
 
 enum { CHAIN_HASH_LEN = 64 }; /* SHA-256 in lower-case hex */
 
+/* The process that asked, as the witness saw it. */
+struct chain_process {
+        uint32_t pid;
+        const char *exe;
+};
+
 struct chain {
         uint64_t seq;                  /* of the last line; 0 before the first */
         char prev[CHAIN_HASH_LEN + 1]; /* of the last line; zeros before the first */
@@ -33,8 +39,11 @@ int chain_resume(struct chain *, int fd, struct err *);
  */
 void chain_mend(struct chain *, const char *box, uint64_t now_us, struct buf *out);
 
-/* chain_put(c, box, r, out): append the line of ${r} and move the chain on. */
-void chain_put(struct chain *, const char *box, const struct door_record *, struct buf *out);
+/* chain_put(c, box, r, who, out): append the line of ${r} and move the chain on. ${who} may be
+ * NULL.
+ */
+void chain_put(struct chain *, const char *box, const struct door_record *,
+               const struct chain_process *who, struct buf *out);
 
 /* chain_seq(line, n, &seq): the number of a line of ours, by its first field. 0 or -1. */
 int chain_seq(const char *line, size_t n, uint64_t *);

@@ -97,15 +97,11 @@ static const struct {
                   {"kind", AT(kind)},         {"verdict", AT(verdict)}, {"rule", AT(rule)},
                   {"protocol", AT(protocol)}, {"method", AT(method)},   {"host", AT(host)},
                   {"path", AT(path)},         {"address", AT(address)}, {"note", AT(note)},
-                  {"cure", AT(cure)}},
-  numbers_of[] = {{"seq", AT(seq)},
-                  {"port", AT(port)},
-                  {"status", AT(status)},
-                  {"bytes_up", AT(bytes_up)},
-                  {"bytes_down", AT(bytes_down)},
-                  {"wait_us", AT(wait_us)},
-                  {"total_us", AT(total_us)},
-                  {"source_port", AT(source_port)}};
+                  {"cure", AT(cure)},         {"exe", AT(exe)}},
+  numbers_of[] = {
+          {"seq", AT(seq)},         {"port", AT(port)},         {"pid", AT(pid)},
+          {"status", AT(status)},   {"bytes_up", AT(bytes_up)}, {"bytes_down", AT(bytes_down)},
+          {"wait_us", AT(wait_us)}, {"total_us", AT(total_us)}, {"source_port", AT(source_port)}};
 
 enum {
         STRINGS_N = sizeof strings_of / sizeof *strings_of,

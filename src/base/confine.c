@@ -155,10 +155,18 @@ static int filter_calls(const int *calls, size_t n, struct err *err)
         return 0;
 }
 
-int confine_self(const int *calls, size_t n, struct err *err)
+int confine_calls(const int *calls, size_t n, struct err *err)
 {
-        if (drop_capabilities(err) < 0 || leave_files(err) < 0)
+        if (drop_capabilities(err) < 0)
                 return -1;
         prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
         return filter_calls(calls, n, err);
+}
+
+int confine_self(const int *calls, size_t n, struct err *err)
+{
+        /* no_new_privs comes with the first, and Landlock wants it. */
+        if (drop_capabilities(err) < 0 || leave_files(err) < 0)
+                return -1;
+        return confine_calls(calls, n, err);
 }

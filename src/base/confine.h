@@ -17,4 +17,8 @@ struct err;
  * filter, else -1: the caller must end. */
 int confine_self(const int *calls, size_t n, struct err *);
 
+/* confine_calls(calls, n, err): the same without Landlock, for a role that has to look at processes
+ * of the box: Landlock would forbid that too. */
+int confine_calls(const int *calls, size_t n, struct err *);
+
 #endif

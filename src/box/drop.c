@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/fdio.h"
+#include "box/notify.h"
 #include "box/seccomp.h"
 #include "box/weak.h"
 
@@ -100,8 +101,9 @@ int step_caps(struct build *b, struct err *err)
 
 int step_filter(struct build *b, struct err *err)
 {
-        (void)b;
         if (box_weak(WEAK_SECCOMP))
                 return 0;
+        if (b->plan->has_door)
+                b->notify_fd = notify_install();
         return box_seccomp_install(err);
 }

@@ -104,6 +104,7 @@ int box_start(const struct box_plan *plan, const struct box_first *first, int ne
                                   .root_on_fd = -1,
                                   .mask_fd = -1,
                                   .trust_fd = -1,
+                                  .notify_fd = -1,
                                   .net_fd = net_fd,
                                   .stage_fd = -1,
                                   .root_fd = -1,

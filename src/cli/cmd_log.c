@@ -98,6 +98,11 @@ static void print_line(struct view *v, const struct audit_record *r)
         bool has_note = *note && strcmp(note, rule) != 0;
         if (*rule || has_note)
                 printf("  (%s%s%s)", rule, *rule && has_note ? "; " : "", has_note ? note : "");
+        if (r->pid) {
+                const char *slash = strrchr(r->exe, '/');
+                _cleanup_free_ char *name = str_quote(slash ? slash + 1 : r->exe);
+                printf("  %s[%" PRIu64 "]", name, r->pid);
+        }
         putchar('\n');
 }
 

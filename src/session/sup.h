@@ -21,6 +21,7 @@
 struct ca;
 struct inbound;
 struct sup;
+struct sup_witness;
 struct sup_door;
 
 /* A command in the box. Exec id 1 is the box's main command. */
@@ -67,10 +68,11 @@ struct sup {
         struct door_socket
                 *door_sockets; /* all are here once is_built; none: the box has no door */
         size_t door_sockets_n;
-        struct ca *ca;            /* the box's certificate authority */
-        struct loop_timer refill; /* when the pool it came from is looked after */
-        struct sup_door *door;    /* NULL until the box is built */
-        struct inbound *inbound;  /* NULL until a port is published */
+        struct ca *ca;               /* the box's certificate authority */
+        struct loop_timer refill;    /* when the pool it came from is looked after */
+        struct sup_door *door;       /* NULL until the box is built */
+        struct sup_witness *witness; /* NULL when there is none at connect() */
+        struct inbound *inbound;     /* NULL until a port is published */
         uint32_t open_port; /* what the last address led back to, until it was answered; or 0 */
         struct loop_src *ctl_src, *pid_src, *listen_src, *sig_src, *time_src, *watch_src;
         int sig_fd, time_fd, watch_fd;
@@ -168,6 +170,13 @@ void sup_on_ports(struct client *, struct frame *);
 /* sup_open_url(s, f): MSG_OPEN_URL of pid 1. */
 void sup_open_url(struct sup *, struct frame *);
 void sup_on_forward(struct client *, struct frame *);
+
+/* sup_witness.c */
+/* sup_witness_begin(s, listener_fd): takes it; -1 means that the kernel tells nothing. */
+void sup_witness_begin(struct sup *, int listener_fd);
+/* sup_witness_join(s): the log has begun: tell it what was seen. */
+void sup_witness_join(struct sup *);
+void sup_witness_end(struct sup *);
 
 /* sup_watch.c */
 /* watch_timer(ms): a timer that fires once; a descriptor or -1. */

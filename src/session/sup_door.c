@@ -192,6 +192,7 @@ static int start(struct sup_door *d, int program, struct err *err)
         if (audit_start(&d->audit, s->id, s->dir_fd, err) < 0)
                 return -1;
         d->audit_src = loop_add(s->loop, d->audit.control_fd, EPOLLIN, on_audit, d);
+        sup_witness_join(s);
         _cleanup_close_ int writer = audit_writer(&d->audit, err);
         if (writer < 0)
                 return -1;

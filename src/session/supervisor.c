@@ -269,6 +269,7 @@ static void on_ctl(void *ctx, uint32_t events)
                 on_door_sockets(s, &f);
                 break;
         case MSG_BUILT:
+                sup_witness_begin(s, s->is_built ? -1 : frame_take_fd(&f, 0));
                 on_built(s);
                 break;
         case MSG_BROKEN:
@@ -361,6 +362,7 @@ static void clear(struct sup *s, struct buf *refused)
         struct err e = {0};
         sup_inbound_end(s);
         box_end(&s->box);
+        sup_witness_end(s);
         sup_door_end(s, refused);
         if (s->is_built)
                 layers_accept_home(s->plan, s->store, &e);

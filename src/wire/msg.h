@@ -62,7 +62,8 @@ enum msg_type {
         MSG_CONNECT,     /* u32 connection, u32 port of the box's own loopback */
 
         /* pid 1 -> supervisor */
-        MSG_BUILT = 300, /* the walls are up and read back */
+        MSG_BUILT = 300, /* the walls are up and read back; + what hears of connect(), if the
+                            kernel has such a thing */
         MSG_BROKEN,      /* u32 err_code, u32 errno, lstr sentence: the box could not be built */
         MSG_SPAWNED,     /* u32 exec id, u32 pid; + pty master if tty */
         MSG_SPAWN_ERR,   /* u32 exec id, u32 err_code, lstr sentence */

@@ -6,6 +6,7 @@
 #include "audit/audit_query.h"
 #include "audit/chain.h"
 #include "audit/refused.h"
+#include "audit/seen.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fdio.h"
@@ -73,16 +74,16 @@ static void store(const void *p, size_t n)
                 abort();
 }
 
-struct seen {
+struct looked {
         uint64_t records, broken_at, torn;
 };
 
-static struct seen look(void)
+static struct looked look(void)
 {
         struct audit_log l;
         struct audit_record r;
         struct err err = {0};
-        struct seen s = {0};
+        struct looked s = {0};
         if (audit_log_open(&l, dir, &err) < 0)
                 abort();
         while (audit_log_next(&l, &r, &err) > 0)
@@ -101,7 +102,7 @@ static void make_lines(struct buf *b, int n)
                 char host[32];
                 snprintf(host, sizeof host, "h%d.example.org", i);
                 struct door_record r = sample(host, "allow");
-                chain_put(&c, "amber-1", &r, b);
+                chain_put(&c, "amber-1", &r, NULL, b);
         }
 }
 
@@ -112,7 +113,7 @@ static void tampering(void)
         _cleanup_buf_ struct buf b = {0};
         make_lines(&b, 5);
         store(b.data, b.len);
-        struct seen s = look();
+        struct looked s = look();
         CHECK("five records hold each other", s.records == 5 && !s.broken_at && !s.torn);
 
         size_t last = b.len - 1;
@@ -154,9 +155,9 @@ static void resuming(void)
         _cleanup_buf_ struct buf more = {0};
         struct door_record r = sample("after.example.org", "allow");
         chain_mend(&c, "amber-1", 1, &more);
-        chain_put(&c, "amber-1", &r, &more);
+        chain_put(&c, "amber-1", &r, NULL, &more);
         fdio_write_all(fd, more.data, more.len);
-        struct seen s = look();
+        struct looked s = look();
         check(s.records == 4 && s.torn == 1 && !s.broken_at, "and goes on with its chain",
               "%llu records, %llu torn, broken at %llu", (unsigned long long)s.records,
               (unsigned long long)s.torn, (unsigned long long)s.broken_at);
@@ -180,7 +181,7 @@ static void quoting(void)
                 struct door_record r = sample("a.org", "deny");
                 r.path = odd[i];
                 r.note = odd[i];
-                chain_put(&c, "amber-1", &r, &b);
+                chain_put(&c, "amber-1", &r, NULL, &b);
                 const char *nl = memchr(b.data, '\n', b.len);
                 is_one_line = is_one_line && nl == (const char *)b.data + b.len - 1;
                 for (size_t k = 0; k + 1 < b.len; k++)
@@ -252,7 +253,7 @@ static void role(void)
         close(two);
         _cleanup_buf_ struct buf body = {0};
         audit_end(&a, &body);
-        struct seen s = look();
+        struct looked s = look();
         check(s.records == 1301 && !s.broken_at, "two writers, one chain",
               "%llu records, broken at %llu", (unsigned long long)s.records,
               (unsigned long long)s.broken_at);
@@ -297,6 +298,32 @@ static void orphan(void)
         close(a.pidfd);
         close(w);
         CHECK("and has written what it had", look().records == 5);
+}
+
+/* --- who asked -------------------------------------------------------------------------------- */
+
+static void seeing(void)
+{
+        struct seen s = {0};
+        struct chain_process who;
+        CHECK("nobody was seen", !seen_find(&s, 80, &who) && !seen_find(&s, 0, &who));
+        seen_put(&s, 0, 1, "x");
+        seen_put(&s, 70000, 1, "x");
+        for (uint32_t port = 1; port <= 65535; port++)
+                seen_put(&s, port, port + 1, port % 2 ? "/bin/odd" : "/bin/even");
+        int right = 0;
+        for (uint32_t port = 65535; port > 65535 - SEEN_MAX; port--)
+                right += seen_find(&s, port, &who) && who.pid == port + 1 &&
+                         !strcmp(who.exe, port % 2 ? "/bin/odd" : "/bin/even");
+        check(right == SEEN_MAX, "the last are known", "%d", right);
+        CHECK("the oldest are forgotten", !seen_find(&s, 65535 - SEEN_MAX, &who));
+        seen_put(&s, 65535, 7, "/bin/other");
+        CHECK("a port that is used anew",
+              seen_find(&s, 65535, &who) && who.pid == 7 && !strcmp(who.exe, "/bin/other"));
+        for (size_t i = 0; i < SEEN_MAX; i++)
+                free(s.v[i].exe);
+        free(s.v);
+        free(s.slots);
 }
 
 /* --- a full disk ------------------------------------------------------------------------------ */
@@ -352,7 +379,7 @@ static int full_disk_inside(void)
         CHECK("with room it goes on", hear(&a, "can be written again"));
         close(w);
         audit_end(&a, NULL);
-        struct seen s = look();
+        struct looked s = look();
         check((int)s.records == sent && !s.broken_at && !s.torn, "and nothing is lost",
               "%llu of %d, broken at %llu", (unsigned long long)s.records, sent,
               (unsigned long long)s.broken_at);
@@ -393,6 +420,7 @@ int main(void)
         quoting();
         role();
         orphan();
+        seeing();
         full_disk();
         unlinkat(dir, AUDIT_FILE, 0);
         unlinkat(dir, "small", AT_REMOVEDIR);
