@@ -10,11 +10,14 @@
 
 #include <fcntl.h>
 #include <net/if.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { CARRIER_MS = 5000 };
 
 static const struct {
         const char *path, *what;
@@ -28,6 +31,18 @@ void verify_note(struct verify *v)
         struct stat st;
         for (int i = 0; i < VERIFY_SPACES; i++)
                 v->inode[i] = stat(spaces[i].path, &st) == 0 ? st.st_ino : 0;
+}
+
+/* carries(s, r): does this link carry yet? The kernel sees to that on the side, mostly before we
+ * ask; a packet sent too early would be lost, and a program's first connection wait a second. */
+static bool carries(int s, struct ifreq *r)
+{
+        for (int waited_ms = 0; waited_ms < CARRIER_MS; waited_ms++) {
+                if (ioctl(s, SIOCGIFFLAGS, r) == 0 && r->ifr_flags & IFF_RUNNING)
+                        return true;
+                poll(NULL, 0, 1);
+        }
+        return false;
 }
 
 /* check_links(has_door, err): the loopback is up, eth0 where there is a door, and nothing else is;
@@ -49,7 +64,7 @@ static int check_links(bool has_door, struct err *err)
                 if (strcmp(r.ifr_name, "lo") == 0)
                         has_lo = true;
                 else if (has_door && strcmp(r.ifr_name, "eth0") == 0)
-                        has_eth = true;
+                        has_eth = carries(s, &r);
                 else
                         strange = r.ifr_name;
                 if (strange)
@@ -60,7 +75,7 @@ static int check_links(bool has_door, struct err *err)
                 return err_set(err, E_MACHINE, "the box's network has a link %s", strange);
         if (!has_lo || has_eth != has_door)
                 return err_set(err, E_MACHINE, "the box's network has no %s",
-                               has_lo ? "eth0" : "loopback");
+                               has_lo ? "eth0 that carries" : "loopback");
         return 0;
 }
 
