@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
@@ -83,7 +84,7 @@ enum audit_news audit_hear(struct audit *a, char words[512])
         char *said = NULL;
         bool is_notice = f.type == AUDIT_NOTICE && cur_lstr(&f.body, 511, &said) == 0;
         if (is_notice)
-                strcpy(words, said);
+                snprintf(words, 512, "%s", said);
         free(said);
         frame_release(&f);
         return is_notice ? AUDIT_SAYS : AUDIT_NOTHING;

@@ -17,13 +17,10 @@ static uint32_t port_at(const char *s)
                 uint32_t port = 0;
                 if (strncasecmp(s, hosts[i], n) != 0)
                         continue;
-                size_t digits = strspn(s + n, "0123456789");
-                char end = s[n + digits];
-                if (digits == 0 || digits > 5 || (end && !strchr("/?#&", end)))
-                        return 0;
-                for (size_t k = 0; k < digits; k++)
-                        port = port * 10 + (uint32_t)(s[n + k] - '0');
-                return port <= 65535 ? port : 0;
+                const char *p = s + n;
+                for (; isdigit((unsigned char)*p) && port <= 65535; p++)
+                        port = port * 10 + (uint32_t)(*p - '0');
+                return port > 65535 || (*p && !strchr("/?#&", *p)) ? 0 : port;
         }
         return 0;
 }
@@ -40,8 +37,9 @@ static void decode(const char *s, char *out, size_t cap)
 {
         size_t n = 0;
         while (*s && *s != '&' && *s != '#' && n + 1 < cap) {
-                bool is_coded = s[0] == '%' && hex(s[1]) >= 0 && hex(s[2]) >= 0;
-                out[n++] = is_coded ? (char)(hex(s[1]) << 4 | hex(s[2])) : *s;
+                int high = s[0] == '%' ? hex(s[1]) : -1, low = high >= 0 ? hex(s[2]) : -1;
+                bool is_coded = high >= 0 && low >= 0;
+                out[n++] = is_coded ? (char)(high * 16 + low) : *s;
                 s += is_coded ? 3 : 1;
         }
         out[n] = 0;

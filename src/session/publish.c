@@ -67,7 +67,7 @@ static int bad(const char *text, struct err *err)
 static int split(const char *text, char host[64], const char **rest)
 {
         const char *end, *colon = strchr(text, ':');
-        strcpy(host, "127.0.0.1");
+        snprintf(host, 64, "127.0.0.1");
         *rest = text;
         if (text[0] == '[') {
                 end = strchr(text, ']');
