@@ -260,6 +260,16 @@ if unshare $([ "$(id -u)" = 0 ] || echo -Ur) -m true 2>/dev/null; then
 		mkdir -p etc/ssl/certs; cp roots.pem etc/ssl/certs/ca-certificates.crt
 		ln -s certs/ca-certificates.crt etc/ssl/cert.pem' /etc/ssl/cert.pem /etc/ssl/certs/ca-certificates.crt
 	want=1 elsewhere 'without any roots' 'true' /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ostiary-box-ca.pem
+	mkdir -p "$work/etc"
+	cp -a /etc/passwd /etc/group /etc/ld.so.* /etc/alternatives "$work/etc/" 2>/dev/null
+	# shellcheck disable=SC2016
+	out=$(cd "$work/ws" && unshare $([ "$(id -u)" = 0 ] || echo -Ur) -m sh -c '
+		mount --make-rprivate / 2>/dev/null; mount --bind "$1" /etc && shift && exec "$@"' sh "$work/etc" \
+		timeout -k 2 60 "$ostiary" run -q --rm --level strict --allow "$(tls_rule GET www.example.test "$nginx_tls")" \
+		--allow "GET b.example.test to=127.0.0.1:$nginx_tls" -- sh -c "curl -sS -m 20 $url/hello; curl -sS -m 20 https://b.example.test/hello" 2>&1)
+	holds 'without any roots: ca= works' "$out" 'hello from nginx'
+	holds 'without any roots: nothing else does' "$out" 'no list of trusted authorities'
+	rm -rf "${work:?}/etc"
 	# A container: files of /etc are mounts of their own, so it cannot be a layer.
 	# shellcheck disable=SC2016
 	out=$(cd "$work/ws" && unshare $([ "$(id -u)" = 0 ] || echo -Ur) -m sh -c '

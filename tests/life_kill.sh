@@ -264,6 +264,8 @@ done
 # shellcheck disable=SC2086
 wait $racers
 same 'six execs wake one sleeping box: all are answered' "$(cat "$work"/wake.? | grep -c '^woken')" 6
+is_one() { [ "$(orphans | wc -l)" = 1 ]; } # who fills the pool of authorities goes again
+wait_for 20 is_one
 same 'by one supervisor' "$(orphans | wc -l)" 1
 "$ostiary" stop "$box" >/dev/null &
 "$ostiary" rm --force "$box" >/dev/null 2>"$work/rm.err"

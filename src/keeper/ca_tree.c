@@ -52,17 +52,34 @@ static int open_place(int etc, const char *path, char **name, struct err *err)
         return beneath_mkdirs(etc, place, 0755, err);
 }
 
-/* put(dir, name, head, tail, tail_len, err): a file of two pieces; 1 when it is there already. */
+/* put(dir, name, head, tail, tail_len, err): a file of two pieces. Of one that is there the first
+ * is right already: it was made for the same roots, and no box can write to it. */
 static int put(int dir, const char *name, const struct buf *head, const void *tail, size_t tail_len,
                struct err *err)
 {
-        _cleanup_close_ int fd = openat(dir, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0444);
-        if (fd < 0 && errno == EEXIST)
-                return 1;
-        if (fd < 0 || (head && fdio_write_all(fd, head->data, head->len) < 0) ||
-            fdio_write_all(fd, tail, tail_len) < 0)
+        size_t head_len = head ? head->len : 0;
+        struct stat st;
+        _cleanup_close_ int fd =
+                openat(dir, name, O_CREAT | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0644);
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return err_sys(err, "write %s", name);
+        if ((size_t)st.st_size < head_len && fdio_write_all(fd, head->data, head_len) < 0)
+                return err_sys(err, "write %s", name);
+        if (lseek(fd, (off_t)head_len, SEEK_SET) < 0 || fdio_write_all(fd, tail, tail_len) < 0 ||
+            ftruncate(fd, (off_t)(head_len + tail_len)) < 0)
                 return err_sys(err, "write %s", name);
         return 0;
+}
+
+/* drop_links(dir): the hashed name of the authority before. */
+static void drop_links(int dir)
+{
+        int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_closedir_ DIR *d = copy < 0 ? NULL : fdopendir(copy);
+        struct dirent *e;
+        while (d && (e = readdir(d)))
+                if (e->d_type == DT_LNK)
+                        unlinkat(dir, e->d_name, 0);
 }
 
 static int put_bundles(int etc, const struct ca_cert *c, const struct ca_roots *r, struct err *err)
@@ -96,6 +113,7 @@ static int put_alone(int etc, const struct ca_cert *c, struct err *err)
         _cleanup_close_ int dir = open_place(etc, TRUST_LIST_OURS, &name, err);
         if (dir < 0 || put(dir, name, NULL, c->pem, strlen(c->pem), err) < 0)
                 return -1;
+        drop_links(dir);
         return symlinkat(name, dir, c->hash) < 0 ? err_sys(err, "link %s", c->hash) : 0;
 }
 
@@ -146,6 +164,8 @@ static int run(char *const argv[], struct err *err)
 int ca_tree_nss(int dir_fd, const char *certutil, const struct ca_cert *c, struct err *err)
 {
         char where[64], from[64];
+        if (beneath_remove_tree(dir_fd, "nssdb", err) < 0)
+                return -1;
         _cleanup_close_ int db = beneath_mkdirs(dir_fd, "nssdb", 0700, err);
         if (db < 0 || put(dir_fd, "pem", NULL, c->pem, strlen(c->pem), err) < 0)
                 return -1;

@@ -31,7 +31,7 @@ static int take(const struct store *store, int pool, const char *name, struct ca
         /* The lock first: what is called used and is not locked may be swept away. */
         if (dir < 0 || flock(dir, LOCK_SH | LOCK_NB) < 0)
                 return -1;
-        snprintf(used, sizeof used, "used.%.40s", strrchr(name, '.') + 1);
+        snprintf(used, sizeof used, "used.%s.%.20s", ca->host.key, strrchr(name, '.') + 1);
         if (renameat(pool, name, pool, used) < 0)
                 return -1; /* exactly one can rename it */
         _cleanup_close_ int key = openat(dir, "key", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);

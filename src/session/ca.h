@@ -6,7 +6,8 @@
  *           cert           its certificate, DER
  *           etc/           what lies over the box's /etc: bundle, hashed name, Java's store
  *           nssdb/         ~/.pki/nssdb for browsers, where the host has one and certutil
- *       used.RANDOM/       the same while its box lives; whoever made it holds a lock on it
+ *       used.KEY.RANDOM/   the same while its box lives, and holds a lock on it; make-ca turns
+ *                          those of boxes that are over into new ones
  *       KEY.roots          index of the system's roots for egress (egress/trust.h)
  *
  * KEY says which roots of the host it was made from. Making a key, a certificate and a store needs
@@ -35,7 +36,7 @@ struct ca_host {
 
 struct ca {
         struct ca_host host;
-        int dir_fd;   /* used.RANDOM/, locked as long as it is open */
+        int dir_fd;   /* used.KEY.RANDOM/, locked as long as it is open */
         int key_fd;   /* sealed memfd with the private key: for the keeper and nobody else */
         char *etc;    /* host path of etc/ */
         bool has_nss; /* ca_seed_home has something to do */

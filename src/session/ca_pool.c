@@ -26,7 +26,7 @@
 #include <time.h>
 
 /* Changed when what make-ca writes changes. */
-static const char version[] = "2";
+static const char version[] = "3";
 
 enum { AGE_MAX = 60 * 86400, LEFT_OVER_S = 3600 };
 
@@ -122,22 +122,21 @@ bool ca_pool_fits(const struct ca_host *host, const char *name)
         return made >= now.tv_sec - up.tv_sec && made >= now.tv_sec - AGE_MAX;
 }
 
-/* errand(door_fd, argv, what, err): run it to its end. */
+/* errand(door_fd, argv, what, err): run it to its end; its complaint is part of ours. */
 static int errand(int door, char *const argv[], const char *what, struct err *err)
 {
-        int status = 0;
-        pid_t pid = door_program_run(door, argv, err);
-        if (pid < 0)
-                return -1;
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-                ;
+        char words[400];
+        int status = door_program_run(door, argv, words, sizeof words, err);
         if (status == 0)
                 return 0;
-        return err_set(err, E_SYSTEM,
-                       "%s could not be made: ostiary-door %s ended with %d (is the disk full, or "
-                       "is %s not readable?)",
-                       what, argv[1], WIFEXITED(status) ? WEXITSTATUS(status) : 128,
-                       strcmp(argv[1], "make-ca") == 0 ? argv[5] : argv[2]);
+        if (status < 0)
+                return err_add(err, "%s could not be made", what);
+        words[strcspn(words, "\n")] = 0;
+        if (WIFSIGNALED(status))
+                snprintf(words, sizeof words, "ostiary-door %s was ended by signal %d (%s)",
+                         argv[1], WTERMSIG(status), strsignal(WTERMSIG(status)));
+        return err_set(err, E_SYSTEM, "%s could not be made: %s", what,
+                       words[0] ? words : "ostiary-door cannot be executed");
 }
 
 /* The words of make-ca; the strings stay the caller's. */
@@ -185,8 +184,12 @@ static bool is_over(int pool, const char *name)
         return !str_starts(name, "new.") || st.st_mtime < time(NULL) - 60;
 }
 
-static int sweep(int pool, const struct ca_host *host, unsigned long *removed, struct err *err)
+/* sweep(pool, host, spare, &removed, err): remove what fits no more and what boxes that are over
+ * have left, but for ${spare} that make-ca can use again. */
+static int sweep(int pool, const struct ca_host *host, unsigned spare, unsigned long *removed,
+                 struct err *err)
 {
+        _cleanup_free_ char *used = str_fmt("used.%s.", host->key);
         _cleanup_free_ char *index = str_fmt("%s.roots", host->roots);
         int copy = openat(pool, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         _cleanup_closedir_ DIR *d = copy < 0 ? NULL : fdopendir(copy);
@@ -198,6 +201,10 @@ static int sweep(int pool, const struct ca_host *host, unsigned long *removed, s
                 if (e->d_type == DT_DIR) {
                         if (ca_pool_fits(host, e->d_name) || !is_over(pool, e->d_name))
                                 continue;
+                        if (spare && str_starts(e->d_name, used)) {
+                                spare--;
+                                continue;
+                        }
                         if (beneath_remove_tree(pool, e->d_name, err) < 0)
                                 return -1;
                         ++*removed;
@@ -217,7 +224,7 @@ int ca_gc(const struct store *store, unsigned long *removed, struct err *err)
         if (pool < 0)
                 return -1;
         ca_host_look(&host);
-        return sweep(pool, &host, removed, err);
+        return sweep(pool, &host, 0, removed, err);
 }
 
 /* tidy(store, host, door): in a child of the supervisor's: sweep, index, fill. */
@@ -231,7 +238,7 @@ _Noreturn static void tidy(const struct store *store, struct ca_host host, int d
         int lock = openat(pool, "lock", O_CREAT | O_RDWR | O_CLOEXEC, 0600);
         if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0)
                 _exit(0); /* somebody does it already */
-        sweep(pool, &host, &removed, NULL);
+        sweep(pool, &host, CA_WANT, &removed, NULL);
         char *index = str_fmt("%s/ca/%s.roots", store->state, host.roots);
         if (host.bundle && access(index, F_OK) < 0)
                 ca_pool_index(store, &host, NULL);
@@ -239,7 +246,7 @@ _Noreturn static void tidy(const struct store *store, struct ca_host host, int d
         char count[8];
         snprintf(count, sizeof count, "%d", CA_WANT);
         char *argv[] = MAKE_CA(dir, &host, count, "only");
-        door_program_become(door, argv);
+        door_program_become(door, argv, -1);
 }
 
 struct refill {

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 int door_program_open(struct err *err)
@@ -40,16 +41,17 @@ int door_program_open(struct err *err)
                        self, self);
 }
 
-_Noreturn void door_program_become(int door_fd, char *const argv[])
+_Noreturn void door_program_become(int door_fd, char *const argv[], int words_fd)
 {
         static char *const env[] = {(char *)"PATH=/usr/bin:/bin", NULL};
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
         int program = fcntl(door_fd, F_DUPFD_CLOEXEC, 3);
+        int words = words_fd < 0 ? -1 : fcntl(words_fd, F_DUPFD_CLOEXEC, 3);
         int null = open("/dev/null", O_RDWR | O_CLOEXEC);
         for (int i = 0; i < 3; i++)
-                if (null < 0 || dup2(null, i) < 0)
+                if (null < 0 || dup2(i == 2 && words >= 0 ? words : null, i) < 0)
                         _exit(125);
         if (program < 0 || fdio_close_except(&program, 1) < 0)
                 _exit(125);
@@ -57,11 +59,31 @@ _Noreturn void door_program_become(int door_fd, char *const argv[])
         _exit(125);
 }
 
-pid_t door_program_run(int door_fd, char *const argv[], struct err *err)
+int door_program_run(int door_fd, char *const argv[], char *words, size_t n, struct err *err)
 {
+        int pipe_fds[2], status = -1;
+        size_t len = 0;
+        ssize_t got;
+        char rest[256];
+        if (pipe2(pipe_fds, O_CLOEXEC) < 0)
+                return err_sys(err, "make a pipe");
         fflush(NULL);
         pid_t pid = fork();
         if (pid == 0)
-                door_program_become(door_fd, argv);
-        return pid < 0 ? err_sys(err, "start ostiary-door") : pid;
+                door_program_become(door_fd, argv, pipe_fds[1]);
+        close(pipe_fds[1]);
+        while (pid > 0 && (got = read(pipe_fds[0], len + 1 < n ? words + len : rest,
+                                      len + 1 < n ? n - 1 - len : sizeof rest)) != 0) {
+                if (got < 0 && errno != EINTR)
+                        break;
+                if (got > 0 && len + 1 < n)
+                        len += (size_t)got;
+        }
+        words[len] = 0;
+        close(pipe_fds[0]);
+        if (pid < 0)
+                return err_sys(err, "start ostiary-door");
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+                ;
+        return status;
 }

@@ -3,7 +3,7 @@
 #ifndef SESSION_DOOR_PROGRAM_H
 #define SESSION_DOOR_PROGRAM_H
 
-#include <sys/types.h>
+#include <stddef.h>
 
 struct err;
 
@@ -11,12 +11,14 @@ struct err;
  * says where it was looked for. */
 int door_program_open(struct err *);
 
-/* door_program_run(door_fd, argv, err): start it with ${argv} for an errand, with an environment of
- * nothing but a PATH, and /dev/null as its only descriptors. Returns its pid or -1. Roles are
- * started in sup_door_roles.c. */
-pid_t door_program_run(int door_fd, char *const argv[], struct err *);
+/* door_program_run(door_fd, argv, words, n, err): run it with ${argv} for an errand, with an
+ * environment of nothing but a PATH and no descriptor but /dev/null and a pipe for complaints, of
+ * which ${words} gets the first ${n} - 1 bytes. Returns its wait status, or -1. Roles are started
+ * in sup_door_roles.c. */
+int door_program_run(int door_fd, char *const argv[], char *words, size_t n, struct err *);
 
-/* door_program_become(door_fd, argv): the same in a child that exists already. */
-_Noreturn void door_program_become(int door_fd, char *const argv[]);
+/* door_program_become(door_fd, argv, words_fd): the same in a child that exists already;
+ * ${words_fd} becomes its standard error, -1 for none. */
+_Noreturn void door_program_become(int door_fd, char *const argv[], int words_fd);
 
 #endif

@@ -16,11 +16,13 @@
 #include "wire/door.h"
 #include "wire/frame.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -203,6 +205,60 @@ static size_t entries(const char *dir, char name[256])
         return n;
 }
 
+/* again(dir, name): what a box has left is turned into the next authority. */
+static void again(const char *dir, const char *name)
+{
+        char from[600], to[600], fresh[256] = "";
+        struct stat old, st;
+        char *argv[] = {"make-ca", (char *)(uintptr_t)dir, "k3", "1", "-", "java", "-", NULL};
+        snprintf(from, sizeof from, "%s/%s", dir, name);
+        snprintf(to, sizeof to, "%s/used.k3.1", dir);
+        _cleanup_free_ char *before = NULL, *key = NULL;
+        snprintf(fresh, sizeof fresh, "%s/etc/ssl/certs/ca-certificates.crt", name);
+        int top = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        before = fdio_read_file(top, fresh, 1 << 20, NULL);
+        stat(from, &old);
+        CHECK("a box took one and is over", rename(from, to) == 0);
+        int lock = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        flock(lock, LOCK_SH);
+        CHECK("while it lives nobody touches it",
+              keeper_make_ca_main(7, argv) == 0 && stat(to, &st) == 0);
+        close(lock);
+        argv[3] = "2";
+        CHECK("afterwards it is used again",
+              keeper_make_ca_main(7, argv) == 0 && stat(to, &st) < 0 && errno == ENOENT);
+        bool is_found = false;
+        _cleanup_closedir_ DIR *d = opendir(dir);
+        struct dirent *e;
+        while (d && (e = readdir(d))) {
+                if (strncmp(e->d_name, "k3.", 3) != 0 || e->d_ino != old.st_ino)
+                        continue;
+                is_found = true;
+                snprintf(fresh, sizeof fresh, "%.200s/etc/ssl/certs/ca-certificates.crt",
+                         e->d_name);
+                char *now = fdio_read_file(top, fresh, 1 << 20, NULL);
+                CHECK("with another certificate", now && before && strcmp(now, before) != 0);
+                snprintf(fresh, sizeof fresh, "%.200s/etc/ssl/certs/ostiary-box-ca.pem", e->d_name);
+                char *alone = fdio_read_file(top, fresh, 1 << 20, NULL);
+                check_str("which is the whole bundle", alone, now);
+                free(now);
+                free(alone);
+                snprintf(fresh, sizeof fresh, "%.200s/etc/ssl/certs", e->d_name);
+                int certs = openat(top, fresh, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+                DIR *c = fdopendir(certs);
+                int links = 0;
+                struct dirent *l;
+                while (c && (l = readdir(c)))
+                        links += l->d_type == DT_LNK;
+                closedir(c);
+                CHECK("and one hashed name", links == 1);
+                snprintf(fresh, sizeof fresh, "%.200s/key", e->d_name);
+                CHECK("and a key", faccessat(top, fresh, R_OK, 0) == 0);
+        }
+        CHECK("it is the same directory", is_found);
+        close(top);
+}
+
 static void pool(void)
 {
         char dir[] = "/tmp/ostiary-pool.XXXXXX", name[256] = "", path[600];
@@ -224,13 +280,14 @@ static void pool(void)
                 fclose(f);
         snprintf(path, sizeof path, "%s/%s/etc/ssl/certs/java/cacerts", dir, name);
         CHECK("and a store for Java", stat(path, &st) == 0);
+        again(dir, name);
         argv[3] = "65";
         CHECK("too many are refused", keeper_make_ca_main(7, argv) == 64);
         argv[2] = "../up";
         CHECK("a key is no path", keeper_make_ca_main(7, argv) == 64);
         argv[2] = "k2", argv[3] = "1", argv[4] = "/nonexistent";
         CHECK("a bundle that is gone is an error and leaves nothing",
-              keeper_make_ca_main(7, argv) == 1 && entries(dir, name) == 2);
+              keeper_make_ca_main(7, argv) == 1 && entries(dir, name) == 3);
         beneath_remove_tree(AT_FDCWD, dir, NULL);
 }
 
