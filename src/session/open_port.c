@@ -51,7 +51,7 @@ uint32_t open_port_of(const char *url)
         uint32_t port = port_at(url);
         for (size_t i = 0; !port && i < sizeof names / sizeof *names; i++) {
                 const char *at = strstr(url, names[i]);
-                char value[256];
+                char value[256] = "";
                 if (!at || at == url || !strchr("?&", at[-1]))
                         continue;
                 decode(at + strlen(names[i]), value, sizeof value);
