@@ -290,6 +290,21 @@ holds "nor new rules" "$out" "closed for good"
 "$ostiary" rm -f pause >/dev/null
 wait $beating 2>/dev/null
 
+if [ "$(id -u)" = 0 ]; then
+	door_box held >/dev/null
+	status held http://x.example.test/ >/dev/null
+	odd=''
+	for role in egress dial keeper; do
+		pid=$(role_pid held $role)
+		odd="$odd$(find "/proc/$pid/fd" -printf '%l\n' | grep -vE '^(socket:.*|anon_inode:.*|/dev/null|)$')"
+		[ -s "/proc/$pid/environ" ] && [ -n "$(tr -d '\0' <"/proc/$pid/environ")" ] && odd="$odd environment of $role"
+	done
+	same "a role holds sockets and no file, and no environment" "$odd" ''
+	"$ostiary" rm -f held >/dev/null
+else
+	skip "a role holds sockets and no file, and no environment" "only root may look"
+fi
+
 door_box quiet >/dev/null
 in_box quiet true
 same "a box that uses no network has no roles" "$(roles quiet | grep -v ostiary-init)" ''
