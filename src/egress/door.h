@@ -66,7 +66,7 @@ struct door {
 
         /* tls.c */
         SSL_CTX *server_ctx, *client_ctx;
-        EVP_PKEY *leaf_key;
+        EVP_PKEY *leaf_key, *leaf_pub;
         struct leaf *leaves[1024];
         size_t leaves_n;
         struct trust *trust;

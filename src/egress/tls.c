@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "egress/leaf.h"
 #include "egress/trust.h"
 
 #include <openssl/err.h>
@@ -78,6 +79,8 @@ int tls_keeper_hello(struct door *d, const uint8_t *key, size_t key_n, const uin
         d->leaf_key = d2i_AutoPrivateKey(NULL, &key, (long)key_n);
         bool is_ok = issuer && d->leaf_key && SSL_CTX_add1_chain_cert(d->server_ctx, issuer) == 1;
         X509_free(issuer);
+        if (is_ok)
+                d->leaf_pub = leaf_public(d->leaf_key);
         return is_ok ? 0 : -1;
 }
 
@@ -114,7 +117,7 @@ static void on_leaf(void *ctx, const uint8_t *der, size_t n, const char *why)
 {
         struct leaf_wait *w = ctx;
         struct door *d = w->door;
-        X509 *cert = der ? d2i_X509(NULL, &der, (long)n) : NULL;
+        X509 *cert = der ? leaf_read(der, n, d->leaf_pub) : NULL;
         if (cert) {
                 if (d->leaves_n >= LEAVES_MAX)
                         forget_some(d);
