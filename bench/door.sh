@@ -221,7 +221,7 @@ door_processes() {
 	echo "${door_pid[$1]}"
 	for p in $(cat "/proc/${door_pid[$1]}/task/"*/children 2>/dev/null); do
 		read -r name <"/proc/$p/comm" || continue
-		case ${name#ostiary-} in egress | dial | keeper | audit) echo "$p" ;; esac
+		case $name in ostiary-init | ostiary-door) ;; *) echo "$p" ;; esac # the box; one that makes an authority
 	done 2>/dev/null
 }
 
