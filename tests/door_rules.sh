@@ -102,7 +102,7 @@ for i in $(seq 40); do
 	read -r -t 20 got <&"${ASK[0]}"
 	[ "$got" = $want ] || wrong="$wrong $i:$got"
 done
-exec {ASK[1]}>&-
+eval "exec ${ASK[1]}>&-"
 wait "$ASK_PID" 2>/dev/null
 same "each of 40 changes holds for the next request on an open connection" "$wrong" ''
 

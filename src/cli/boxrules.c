@@ -42,7 +42,7 @@ int boxrules_ask(int sock, uint32_t type, const struct buf *body, uint32_t want,
 static int of_running(int sock, struct boxrules *r, struct err *err)
 {
         static struct frame f;
-        uint32_t level;
+        uint32_t level = DOOR_STRICT;
         _cleanup_buf_ struct buf layers = {.max = DOOR_LAYERS_MAX};
         if (boxrules_ask(sock, MSG_RULES, NULL, MSG_RULES_ARE, &f, err) < 0)
                 return -1;

@@ -42,6 +42,8 @@ static void show(struct waiting *w, const char *box, uint64_t id, uint32_t left,
                 return;
         }
         char age[16];
+        if (w->n == 1)
+                out_row(w->table, "ID", "LEFT", "WHAT");
         _cleanup_free_ char *shown = str_quote(what);
         out_row(w->table, name, out_age((long)left, age), shown);
 }
@@ -103,8 +105,6 @@ static int approvals(int argc, char **argv)
         struct waiting w = {.table = &t, .json = is_json ? &j : NULL};
         if (is_json)
                 json_open(&j, NULL, '[');
-        else
-                out_row(&t, "ID", "LEFT", "WHAT");
         int got;
         struct boxarg box = {0};
         if (words.n) {

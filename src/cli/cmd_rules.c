@@ -47,8 +47,7 @@ static void as_text(const struct boxrules *r)
 {
         static const char *const rest[] = {
                 [DOOR_STRICT] = "strict: everything else is refused",
-                [DOOR_EASY] = "easy: about everything else you are asked; refused when nobody is "
-                              "attached",
+                [DOOR_EASY] = "easy: the rest is asked about, and refused when nobody is attached",
                 [DOOR_LEARN] = "learn: everything else passes to public addresses and is recorded",
         };
         for (size_t k = 0; k < r->policy.layers_n; k++) {

@@ -67,10 +67,9 @@ size_t door_policy_ports(const struct door_policy *, uint16_t **);
 /* door_policy_hosts(p): how many different places the lines grant, for the banner. */
 size_t door_policy_hosts(const struct door_policy *);
 
-/* door_policy_blocker(p, rule, words): the deny! that makes this grant useless as a whole, as
- * "user policy:3", or NULL. */
-const struct rule *door_policy_blocker(const struct door_policy *, const struct rule *,
-                                       char words[256]);
+/* door_policy_is_blocked(p, rule, words): does a deny! make this grant useless as a whole? ${words}
+ * then say which, as "user policy:3". */
+bool door_policy_is_blocked(const struct door_policy *, const struct rule *, char words[256]);
 
 /* door_policy_line(verb, words): the rule line that `allow WORDS` or `deny WORDS` means: "GET
  * example.org/x", a bare host, or a line with its own verdict ("tcp db:5432"). The caller frees;

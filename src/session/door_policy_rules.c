@@ -174,7 +174,7 @@ static bool covers(const struct rule *d, const struct rule *r)
 
 struct blocker {
         const struct rule *grant;
-        const struct rule *found;
+        bool is_found;
         char *words;
 };
 
@@ -183,7 +183,7 @@ static int one_blocker(const struct rule *r, const char *where, size_t line_no, 
         struct blocker *b = ctx;
         if (r->verdict != RULE_DENY_HARD || !covers(r, b->grant))
                 return 0;
-        b->found = r;
+        b->is_found = true;
         if (line_no)
                 snprintf(b->words, 256, "%s:%zu", where, line_no);
         else
@@ -191,12 +191,11 @@ static int one_blocker(const struct rule *r, const char *where, size_t line_no, 
         return -1;
 }
 
-const struct rule *door_policy_blocker(const struct door_policy *p, const struct rule *grant,
-                                       char words[256])
+bool door_policy_is_blocked(const struct door_policy *p, const struct rule *grant, char words[256])
 {
         struct blocker b = {.grant = grant, .words = words};
         each(p, one_blocker, &b);
-        return b.found;
+        return b.is_found;
 }
 
 /* is_methods(s, n): "*" or capitals with commas; anything else is a place. */

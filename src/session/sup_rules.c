@@ -260,10 +260,7 @@ static char *canonical(struct sup_door *d, bool is_added, const char *text, stru
         }
         const struct rule *r = &one.lines[0].rule;
         char where[256];
-        const struct rule *stop = is_added && rule_is_grant(r->verdict)
-                                          ? door_policy_blocker(d->policy, r, where)
-                                          : NULL;
-        if (stop) {
+        if (is_added && rule_is_grant(r->verdict) && door_policy_is_blocked(d->policy, r, where)) {
                 err_set(err, E_REFUSED,
                         "%s says deny! about it, and a deny! cannot be overridden while a box "
                         "runs; "

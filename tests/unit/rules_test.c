@@ -90,11 +90,11 @@ static void files(void)
         struct rule_line grant;
         size_t column;
         rule_line_parse("allow GET gist.github.com/x", 27, &grant, &column, NULL);
-        CHECK("a deny! makes a grant useless", door_policy_blocker(&p, &grant.rule, words));
+        CHECK("a deny! makes a grant useless", door_policy_is_blocked(&p, &grant.rule, words));
         check_str("and is named", words, "user policy:3");
         rule_line_free(&grant);
         rule_line_parse("allow GET example.org/x", 23, &grant, &column, NULL);
-        CHECK("another grant it does not", !door_policy_blocker(&p, &grant.rule, words));
+        CHECK("another grant it does not", !door_policy_is_blocked(&p, &grant.rule, words));
         rule_line_free(&grant);
         door_policy_free(&p);
 
