@@ -167,7 +167,7 @@ part_start() {
 		fi
 	done
 	keep start "${names[@]}"
-	judge "start to the first instruction / bubblewrap, uid $uid" "$(ratio "${first[ostiary]:--1}" "$base")" 0.8
+	judge "start with the door to the first instruction / bubblewrap, uid $uid" "$(ratio "${first[ostiary]:--1}" "$base")" 1.2
 }
 
 # --- exec --------------------------------------------------------------------------------------------
