@@ -24,13 +24,23 @@
 
 #define OPEN_THREAD 0200 /* PIDFD_THREAD, O_EXCL: Linux 6.9 */
 
-enum { EARLY_MAX = 64, TRIES = 20 };
+enum { EARLY_MAX = 64, OPEN_MAX = 64, TRIES = 20 };
+
+/* A call that was let go on and has no port yet. */
+struct open_call {
+        int sock;
+        int tries;
+        pid_t pid;
+        char exe[WITNESS_EXE_MAX + 1];
+};
 
 static struct {
         int control_fd, listener_fd, log_fd;
         bool has_asked;
         struct buf early[EARLY_MAX]; /* the last that were seen before there was a log */
         size_t early_n;
+        struct open_call open[OPEN_MAX];
+        size_t open_n;
 } w = {.log_fd = -1};
 
 /* take_socket(pid, fd): a copy of the caller's TCP socket, or -1 for anything else. */
@@ -51,19 +61,13 @@ static int take_socket(pid_t pid, int fd)
         return take_fd(&sock);
 }
 
-/* source_port(sock): the kernel chooses it at the beginning of the call that we let go on. */
+/* source_port(sock): 0 as long as it has none. The kernel chooses it at the beginning of the call.
+ */
 static uint16_t source_port(int sock)
 {
-        for (int i = 0; i < TRIES; i++) {
-                struct sockaddr_in6 me = {.sin6_port = 0}; /* the port has one place in both */
-                socklen_t n = sizeof me;
-                if (getsockname(sock, (struct sockaddr *)&me, &n) < 0)
-                        return 0;
-                if (me.sin6_port)
-                        return ntohs(me.sin6_port);
-                poll(NULL, 0, 1);
-        }
-        return 0;
+        struct sockaddr_in6 me = {.sin6_port = 0}; /* the port has one place in both families */
+        socklen_t n = sizeof me;
+        return getsockname(sock, (struct sockaddr *)&me, &n) < 0 ? 0 : ntohs(me.sin6_port);
 }
 
 static void tell(const struct buf *body)
@@ -98,21 +102,40 @@ static void look_up(pid_t pid, char exe[WITNESS_EXE_MAX + 1])
         exe[n > 0 ? n : 0] = 0;
 }
 
+/* settle(o): has its call come so far by now? A call that failed at once never does. */
+static bool settle(struct open_call *o)
+{
+        uint16_t port = source_port(o->sock);
+        if (!port && ++o->tries < TRIES)
+                return false;
+        if (port)
+                tell_of(o->pid, port, o->exe);
+        close_fd(&o->sock);
+        return true;
+}
+
+static void settle_all(void)
+{
+        for (size_t i = w.open_n; i-- > 0;)
+                if (settle(&w.open[i]))
+                        w.open[i] = w.open[--w.open_n];
+}
+
 static void serve(void)
 {
         struct seccomp_notif q = {0};
-        char exe[WITNESS_EXE_MAX + 1];
+        struct open_call o = {.sock = -1};
         if (ioctl(w.listener_fd, SECCOMP_IOCTL_NOTIF_RECV, &q) < 0)
                 return; /* the caller was killed meanwhile */
-        pid_t pid = (pid_t)q.pid;
-        _cleanup_close_ int sock = take_socket(pid, (int)q.data.args[0]);
-        if (sock >= 0)
-                look_up(pid, exe);
+        o.pid = (pid_t)q.pid;
+        if (w.open_n < OPEN_MAX)
+                o.sock = take_socket(o.pid, (int)q.data.args[0]);
+        if (o.sock >= 0)
+                look_up(o.pid, o.exe);
         struct seccomp_notif_resp go = {.id = q.id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
         ioctl(w.listener_fd, SECCOMP_IOCTL_NOTIF_SEND, &go);
-        uint16_t port = sock >= 0 ? source_port(sock) : 0;
-        if (port)
-                tell_of(pid, port, exe);
+        if (o.sock >= 0 && !settle(&o))
+                w.open[w.open_n++] = o;
 }
 
 /* join(fd): the log is there; tell what was kept for it. */
@@ -171,8 +194,9 @@ _Noreturn void witness_role_main(int control_fd, int listener_fd)
         for (;;) {
                 struct pollfd p[2] = {{.fd = control_fd, .events = POLLIN},
                                       {.fd = listener_fd, .events = POLLIN}};
-                if (poll(p, 2, -1) < 0)
+                if (poll(p, 2, w.open_n ? 1 : -1) < 0)
                         continue;
+                settle_all();
                 if (p[0].revents)
                         listen_to_supervisor();
                 if (p[1].revents & POLLIN)
