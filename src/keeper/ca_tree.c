@@ -135,6 +135,37 @@ static int put_java(int etc, const struct ca_cert *c, const struct ca_roots *r, 
         return 0;
 }
 
+/* put_policy(etc, path, text, err): in its own place: the host's policies are not the box's. */
+static int put_policy(int etc, const char *path, const char *text, struct err *err)
+{
+        _cleanup_free_ char *dir_path =
+                str_fmt("%.*s", (int)(strrchr(path, '/') - path - 5), path + 5);
+        _cleanup_close_ int dir = beneath_mkdirs(etc, dir_path, 0755, err);
+        return dir < 0 ? -1 : put(dir, strrchr(path, '/') + 1, NULL, text, strlen(text), err);
+}
+
+int ca_tree_browsers(int dir_fd, const struct ca_cert *c, struct err *err)
+{
+        /* The certificate without its first and last line and without line ends is its base64. */
+        _cleanup_buf_ struct buf b = {0};
+        const char *p = strstr(c->pem, "-----BEGIN"), *end = strstr(c->pem, "-----END");
+        _cleanup_close_ int etc = beneath_mkdirs(dir_fd, "etc", 0755, err);
+        if (etc < 0 || !p || !(p = strchr(p, '\n')) || !end)
+                return -1;
+        buf_put_str(&b, "{\"CACertificates\": [\"");
+        for (; p < end; p++)
+                if (*p != '\n')
+                        buf_put_u8(&b, (uint8_t)*p);
+        buf_put_str(&b, "\"]}\n");
+        for (size_t i = 0; trust_list_policies[i]; i++)
+                if (put_policy(etc, trust_list_policies[i], buf_cstr(&b), err) < 0)
+                        return -1;
+        return put_policy(etc, TRUST_LIST_FIREFOX,
+                          "{\"policies\": {\"Certificates\": {\"Install\": [\"" TRUST_LIST_OURS
+                          "\"]}}}\n",
+                          err);
+}
+
 int ca_tree_etc(int dir_fd, const struct ca_cert *c, const struct ca_roots *r, struct err *err)
 {
         _cleanup_close_ int etc = beneath_mkdirs(dir_fd, "etc", 0755, err);

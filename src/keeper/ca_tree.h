@@ -12,6 +12,10 @@ struct err;
  * One that was made for another authority and the same roots is turned into this one's. */
 int ca_tree_etc(int dir_fd, const struct ca_cert *, const struct ca_roots *, struct err *);
 
+/* ca_tree_browsers(dir_fd, cert, err): add policies to etc/ that tell installed browsers of ours.
+ */
+int ca_tree_browsers(int dir_fd, const struct ca_cert *, struct err *);
+
 /* ca_tree_nss(dir_fd, certutil, cert, err): make nssdb/ in ${dir_fd} with that program. */
 int ca_tree_nss(int dir_fd, const char *certutil, const struct ca_cert *, struct err *);
 

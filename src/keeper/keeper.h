@@ -6,7 +6,7 @@
 
 int keeper_main(int argc, char **argv);
 
-/* keeper_make_ca_main: `ostiary-door make-ca DIR KEY COUNT BUNDLE JAVA CERTUTIL [only]`: put CAs
+/* keeper_make_ca_main: `ostiary-door make-ca DIR KEY COUNT BUNDLE FOR CERTUTIL [only]`: put CAs
  * into the pool in DIR (make_ca.c). */
 int keeper_make_ca_main(int argc, char **argv);
 

@@ -1,7 +1,8 @@
-/* make_ca.c - `ostiary-door make-ca DIR KEY COUNT BUNDLE JAVA CERTUTIL [only]`: see to it that DIR
+/* make_ca.c - `ostiary-door make-ca DIR KEY COUNT BUNDLE FOR CERTUTIL [only]`: see to it that DIR
  * holds COUNT authorities for KEY (session/ca.h describes the pool), made from the roots in BUNDLE,
- * with a store for JAVA, with a database made by CERTUTIL; "-" stands for none of it. Only: not
- * while somebody else fills that pool. Run by session with the user's rights; never by a role. */
+ * FOR "java", "browsers" or both, with a database made by CERTUTIL; "-" stands for none of it.
+ * Only: not while somebody else fills that pool. Run by session with the user's rights; never by a
+ * role. */
 #include "keeper/keeper.h"
 
 #include "base/beneath.h"
@@ -28,16 +29,17 @@
 struct job {
         int dir;
         const char *key, *bundle, *certutil;
-        bool wants_java;
+        bool wants_java, wants_browsers;
         struct ca_roots roots;
 };
 
 static int put_file(int dir, const char *name, mode_t mode, const void *p, size_t n,
                     struct err *err)
 {
+        /* Cut afterwards: ext4 hurries to write out what was cut to nothing and filled again. */
         _cleanup_close_ int fd =
-                openat(dir, name, O_CREAT | O_TRUNC | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, mode);
-        if (fd < 0 || fdio_write_all(fd, p, n) < 0)
+                openat(dir, name, O_CREAT | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, mode);
+        if (fd < 0 || fdio_write_all(fd, p, n) < 0 || ftruncate(fd, (off_t)n) < 0)
                 return err_sys(err, "write %s", name);
         return 0;
 }
@@ -50,6 +52,7 @@ static int fill(const struct job *j, int at, struct err *err)
         int r = put_file(at, "key", 0600, c.key_der, c.key_len, err) < 0 ||
                                 put_file(at, "cert", 0600, c.cert_der, c.cert_len, err) < 0 ||
                                 ca_tree_etc(at, &c, &j->roots, err) < 0 ||
+                                (j->wants_browsers && ca_tree_browsers(at, &c, err) < 0) ||
                                 (j->certutil && ca_tree_nss(at, j->certutil, &c, err) < 0)
                         ? -1
                         : 0;
@@ -159,7 +162,8 @@ int keeper_make_ca_main(int argc, char **argv)
         struct job j = {.dir = dir,
                         .key = argv[2],
                         .bundle = strcmp(argv[4], "-") == 0 ? NULL : argv[4],
-                        .wants_java = strcmp(argv[5], "-") != 0,
+                        .wants_java = strstr(argv[5], "java") != NULL,
+                        .wants_browsers = strstr(argv[5], "browsers") != NULL,
                         .certutil = strcmp(argv[6], "-") == 0 ? NULL : argv[6]};
         if (dir < 0) {
                 perror(argv[1]);

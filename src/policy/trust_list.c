@@ -29,5 +29,19 @@ const char *const trust_list_jdks[] = {
 const char *const trust_list_browsers[] = {
         "/usr/bin/chromium",      "/usr/bin/chromium-browser", "/usr/bin/google-chrome",
         "/usr/bin/brave-browser", "/usr/bin/microsoft-edge",   "/opt/google/chrome",
-        "~/.cache/ms-playwright", "~/.cache/puppeteer",        NULL,
+        "/usr/bin/firefox",       "/usr/bin/firefox-esr",      NULL,
+};
+
+const char *const trust_list_policies[] = {
+        "/etc/chromium/policies/managed/ostiary.json",
+        "/etc/opt/chrome/policies/managed/ostiary.json",
+        "/etc/opt/edge/policies/managed/ostiary.json",
+        "/etc/brave/policies/managed/ostiary.json",
+        NULL,
+};
+
+const char *const trust_list_nss[] = {
+        "~/.cache/ms-playwright",
+        "~/.cache/puppeteer",
+        NULL,
 };

@@ -20,7 +20,13 @@ extern const char *const trust_list_java[];
 /* Where Javas are that bring a store of their own; "~" is the home. */
 extern const char *const trust_list_jdks[];
 
-/* Browsers that read ~/.pki/nssdb; "~" is the home. */
+/* Browsers that are told by a policy in /etc, and the files they read: of Chromium's family, and
+ * Firefox's. */
 extern const char *const trust_list_browsers[];
+extern const char *const trust_list_policies[];
+#define TRUST_LIST_FIREFOX "/etc/firefox/policies/policies.json"
+
+/* Browsers of test tools, which read ~/.pki/nssdb; "~" is the home. */
+extern const char *const trust_list_nss[];
 
 #endif

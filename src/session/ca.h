@@ -30,8 +30,8 @@ struct ca_host {
         char key[20];       /* KEY */
         char roots[20];     /* KEY of the index: of the bundle alone */
         const char *bundle; /* NULL when the host trusts nobody */
-        bool has_java;
-        const char *certutil; /* NULL when there is none, or no browser to use it for */
+        bool has_java, has_browser;
+        const char *certutil; /* NULL when there is none, or no test tool's browser */
 };
 
 struct ca {

@@ -26,7 +26,7 @@
 #include <time.h>
 
 /* Changed when what make-ca writes changes. */
-static const char version[] = "3";
+static const char version[] = "4";
 
 enum { AGE_MAX = 60 * 86400, LEFT_OVER_S = 3600 };
 
@@ -88,7 +88,9 @@ void ca_host_look(struct ca_host *host)
         host->has_java =
                 has_any(trust_list_java) || getenv("JAVA_HOME") || has_any(trust_list_jdks);
         mix(&h, &host->has_java, sizeof host->has_java);
-        if (access("/usr/bin/certutil", X_OK) == 0 && has_any(trust_list_browsers)) {
+        host->has_browser = has_any(trust_list_browsers);
+        mix(&h, &host->has_browser, sizeof host->has_browser);
+        if (has_any(trust_list_nss) && access("/usr/bin/certutil", X_OK) == 0) {
                 host->certutil = "/usr/bin/certutil";
                 mix(&h, "nss", 3);
         }
@@ -139,12 +141,18 @@ static int errand(int door, char *const argv[], const char *what, struct err *er
                        words[0] ? words : "ostiary-door cannot be executed");
 }
 
+static const char *wants(const struct ca_host *host)
+{
+        static const char *const words[] = {"-", "java", "browsers", "java,browsers"};
+        return words[host->has_java + 2 * host->has_browser];
+}
+
 /* The words of make-ca; the strings stay the caller's. */
 #define MAKE_CA(dir, host, count, last)                                                            \
         {                                                                                          \
                 (char *)"ostiary-door", (char *)"make-ca", (dir), (host)->key, (char *)(count),    \
                         (char *)(uintptr_t)((host)->bundle ? (host)->bundle : "-"),                \
-                        (char *)((host)->has_java ? "java" : "-"),                                 \
+                        (char *)wants(host),                                                       \
                         (char *)(uintptr_t)((host)->certutil ? (host)->certutil : "-"),            \
                         (char *)(last), NULL                                                       \
         }

@@ -265,7 +265,7 @@ static void pool(void)
         struct stat st;
         if (!CHECK("a place for a pool", mkdtemp(dir) != NULL))
                 return;
-        char *argv[] = {"make-ca", dir, "k1", "2", "-", "java", "-", NULL};
+        char *argv[] = {"make-ca", dir, "k1", "2", "-", "java,browsers", "-", NULL};
         CHECK("two authorities", keeper_make_ca_main(7, argv) == 0 && entries(dir, name) == 2);
         CHECK("not more", keeper_make_ca_main(7, argv) == 0 && entries(dir, name) == 2);
         CHECK("none is half made", strncmp(name, "k1.", 3) == 0);
@@ -280,6 +280,11 @@ static void pool(void)
                 fclose(f);
         snprintf(path, sizeof path, "%s/%s/etc/ssl/certs/java/cacerts", dir, name);
         CHECK("and a store for Java", stat(path, &st) == 0);
+        snprintf(path, sizeof path, "%s/%s/etc/chromium/policies/managed/ostiary.json", dir, name);
+        _cleanup_free_ char *policy = fdio_read_file(AT_FDCWD, path, 1 << 16, NULL);
+        CHECK("and a policy for browsers",
+              policy && strncmp(policy, "{\"CACertificates\": [\"MII", 24) == 0 &&
+                      strcmp(policy + strlen(policy) - 4, "\"]}\n") == 0);
         again(dir, name);
         argv[3] = "65";
         CHECK("too many are refused", keeper_make_ca_main(7, argv) == 64);
