@@ -171,7 +171,7 @@ int dial_main(int argc, char **argv)
                         return 64;
                 snprintf(to, sizeof resolv, "%s", argv[i + 1]);
         }
-        role_begin("dial");
+        role_begin("ostiary-dial");
         dial = (struct dial){.egress_fd = -1, .replies_end = &dial.replies};
         dial.loop = loop_new();
         if (!dial.loop || access(needed[0], R_OK) < 0)

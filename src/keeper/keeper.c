@@ -126,7 +126,7 @@ int keeper_main(int argc, char **argv)
         struct err err = {0};
         int egress_fd = -1;
         _cleanup_buf_ struct buf ca = {0};
-        role_begin("keeper");
+        role_begin("ostiary-keeper");
         /* Where private numbers are kept is locked and left out of core files. Without the right to
          * lock even that much it is at least not dumpable. */
         CRYPTO_secure_malloc_init(1 << 16, 32);
