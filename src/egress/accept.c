@@ -35,7 +35,6 @@ struct guest {
         struct loop_timer timer;
         struct origin origin;
         struct conn *conn; /* while the TLS handshake runs */
-        struct leaf_call *leaf;
         size_t seen; /* bytes that were there at the last look */
         uint64_t began_us;
 };
@@ -123,7 +122,6 @@ static const struct conn_ops handshake_ops = {
 static void on_leaf(void *ctx, X509 *cert, const char *why)
 {
         struct guest *g = ctx;
-        g->leaf = NULL;
         SSL *ssl = cert ? tls_server(g->door, cert) : NULL;
         if (!ssl) {
                 drop(g, "tls", why ? why : "the certificate could not be used");
@@ -184,7 +182,7 @@ static void on_hello(struct guest *g, const uint8_t *p, size_t n)
                 loop_timer_stop(&g->timer);
                 loop_del(&g->src);
                 upstream_prepare(g->door, &g->origin.host, g->origin.port);
-                g->leaf = tls_leaf(g->door, &g->origin.host, on_leaf, g);
+                tls_leaf(g->door, &g->origin.host, on_leaf, g); /* may be the end of it */
         }
 }
 

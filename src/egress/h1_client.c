@@ -161,10 +161,13 @@ static void finish(struct h1_client *c, struct head *trailers, bool is_all)
         bool is_reusable = c->is_persistent && c->is_sent && is_all;
         c->x = NULL;
         c->was_used = true;
-        if (is_reusable)
+        if (is_reusable) {
                 c->state = IDLE;
-        else
+                c->is_paused = false; /* whoever was full has all of it now */
+                conn_want_read(c->conn, true);
+        } else {
                 over(c);
+        }
         exchange_answer_end(x, trailers);
         if (is_reusable && c->state == IDLE && !c->x)
                 upstream_free_room(c->up);

@@ -33,6 +33,7 @@ struct h1_server {
         struct head head; /* of the request being read */
         int minor;
         bool is_persistent, is_paused, is_pumping, is_over;
+        bool is_head_begun; /* its time limit runs */
         bool is_answer_chunked, is_answer_to_close;
 };
 
@@ -138,6 +139,7 @@ static void next_request(struct h1_server *s)
                 return;
         }
         s->state = READ_HEAD;
+        s->is_paused = false; /* what was full was the upstream that is gone */
         s->is_answer_chunked = s->is_answer_to_close = false;
         loop_timer_set(s->door->loop, &s->timer, DOOR_IDLE_MS);
         conn_want_read(s->conn, true);
@@ -234,9 +236,12 @@ static int read_head(struct h1_server *s)
         head_init(&s->head);
         ssize_t r = h1_request((const char *)s->in.data, s->in.len, &s->head, &status, &err);
         if (r == 0) {
-                loop_timer_set(s->door->loop, &s->timer, DOOR_HEAD_MS);
+                if (!s->is_head_begun) /* once: a byte now and then does not make it longer */
+                        loop_timer_set(s->door->loop, &s->timer, DOOR_HEAD_MS);
+                s->is_head_begun = true;
                 return 0;
         }
+        s->is_head_begun = false;
         if (r < 0) {
                 refuse(s, status, err.text);
                 return -1;
@@ -305,7 +310,8 @@ static void pump(struct h1_server *s)
         while (is_more && !s->is_over && !s->is_paused) {
                 switch (s->state) {
                 case READ_HEAD:
-                        is_more = read_head(s) > 0;
+                        /* Whoever does not read our answers gets no more of them. */
+                        is_more = !conn_is_full(s->conn) && read_head(s) > 0;
                         break;
                 case READ_LENGTH:
                 case READ_CHUNKS:
@@ -343,7 +349,7 @@ static void on_readable(void *ctx)
                 }
                 buf_put(&s->in, p, (size_t)r);
                 /* While an answer is awaited only a little is read ahead. */
-                bool is_waiting = s->state == READ_NOTHING || s->is_paused;
+                bool is_waiting = s->state == READ_NOTHING;
                 if (is_waiting && s->in.len >= CONN_LOW) {
                         conn_want_read(s->conn, false);
                         return;
@@ -351,16 +357,23 @@ static void on_readable(void *ctx)
                 if (is_waiting)
                         continue;
                 pump(s);
-                if (s->is_over)
-                        return;
+                if (!s->is_over && s->state == READ_HEAD && conn_is_full(s->conn))
+                        conn_want_read(s->conn, false);
+                else if (!s->is_over && !s->is_paused)
+                        continue;
+                return;
         }
 }
 
 static void on_drained(void *ctx)
 {
         struct h1_server *s = ctx;
-        if (s->x)
+        if (s->x) {
                 exchange_drained(s->x, s);
+        } else {
+                conn_want_read(s->conn, true);
+                pump(s);
+        }
 }
 
 static void on_closed(void *ctx, const char *why)

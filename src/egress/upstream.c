@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { IDLE_MAX = 128, IDLE_MS = 60000 };
+enum { IDLE_MAX = 128, IDLE_MS = 60000, HEIRS_MAX = 3 };
 
 struct key {
         struct host_name host, to;
@@ -30,8 +30,8 @@ struct upstream {
         struct door *door;
         struct upstream *next, **prev;
         struct key key;
-        struct dial_call *call; /* while dial works on it */
-        struct conn *conn;      /* while TLS is agreed on; afterwards the engine's */
+        struct dial_call *call;         /* while dial works on it */
+        struct conn *conn;              /* while TLS is agreed on; afterwards the engine's */
         const struct upstream_ops *ops; /* once it is ready */
         void *engine;
         bool is_idle, is_gone, is_likely_h2;
@@ -43,6 +43,7 @@ struct upstream {
 struct upstream_wait {
         struct exchange *x;
         struct upstream *up; /* the one that is being made for it */
+        unsigned heirs_n;    /* how often that one went away */
         struct upstream_wait *next;
 };
 
@@ -92,10 +93,66 @@ static void free_later(void *p)
         free(u);
 }
 
+/* add(d, k): one that is not even dialled yet; ${k} is moved. */
+static struct upstream *add(struct door *d, struct key *k)
+{
+        struct upstream *u = calloc(1, sizeof *u);
+        if (!u)
+                str_no_memory();
+        *u = (struct upstream){.door = d, .key = *k, .next = d->upstreams, .prev = &d->upstreams};
+        k->ca = NULL;
+        if (u->next)
+                u->next->prev = &u->next;
+        d->upstreams = u;
+        return u;
+}
+
+static struct upstream *make(struct door *, struct key *);
+
+/* make_alike(u): another one to the same place. */
+static struct upstream *make_alike(const struct upstream *u)
+{
+        struct key k = u->key;
+        k.ca = u->key.ca ? str_dup(u->key.ca) : NULL;
+        struct upstream *twin = make(u->door, &k);
+        twin->is_likely_h2 = u->ops == &h2_upstream;
+        return twin;
+}
+
+static void give_up(struct upstream *, const char *);
+
+static void end_in_vain(void *p)
+{
+        give_up(p, "the origin closes its connections before it can be asked");
+}
+
+/* leave_heir(u): whoever still waits for room on it waits for another one now, though not for ever.
+ */
+static void leave_heir(struct upstream *u)
+{
+        struct upstream *heir = NULL, *vain = NULL;
+        for (struct upstream_wait *w = u->door->waits; w; w = w->next) {
+                if (w->up != u)
+                        continue;
+                if (++w->heirs_n > HEIRS_MAX) {
+                        if (!vain) {
+                                vain = add(u->door, &(struct key){.host = u->key.host});
+                                door_later(u->door, end_in_vain, vain);
+                        }
+                        w->up = vain;
+                } else {
+                        if (!heir || !heir->is_likely_h2)
+                                heir = make_alike(u);
+                        w->up = heir;
+                }
+        }
+}
+
 void upstream_gone(struct upstream *u)
 {
         if (u->is_gone)
                 return;
+        leave_heir(u);
         u->is_gone = true;
         set_idle(u, false);
         loop_timer_stop(&u->timer);
@@ -116,8 +173,15 @@ static struct exchange *take_wait(struct door *d, const struct upstream *u)
                 return NULL;
         struct upstream_wait *w = *found;
         struct exchange *x = w->x;
+        struct upstream *its = w->up;
         *found = w->next;
         free(w);
+        /* Whoever waited for ${u} itself gets what was being made for ${x}. */
+        for (w = d->waits; w && its != u; w = w->next)
+                if (w->up == u) {
+                        w->up = its;
+                        break;
+                }
         return x;
 }
 
@@ -149,7 +213,7 @@ void upstream_free_room(struct upstream *u)
         struct exchange *x;
         while (!u->is_gone && u->ops->has_room(u->engine) && (x = take_wait(u->door, u)))
                 give(u, x);
-        if (u->is_gone || !u->ops->is_quiet(u->engine))
+        if (u->is_gone || u->is_idle || !u->ops->is_quiet(u->engine))
                 return;
         if (u->door->idle_n >= IDLE_MAX)
                 evict(u->door);
@@ -159,9 +223,8 @@ void upstream_free_room(struct upstream *u)
         loop_timer_set(u->door->loop, &u->timer, IDLE_MS);
 }
 
-/* --- making one -------------------------------------------------------------------------------- */
-
-static struct upstream *make(struct door *, struct key *);
+/* --- making one --------------------------------------------------------------------------------
+ */
 
 /* give_up(u, sentence): everybody who waits for this very connection hears of it. */
 static void give_up(struct upstream *u, const char *sentence)
@@ -189,12 +252,8 @@ static void spread(struct upstream *u)
         for (struct upstream_wait *w = u->door->waits; w; w = w->next) {
                 if (w->up != u)
                         continue;
-                struct key k = u->key;
-                k.ca = u->key.ca ? str_dup(u->key.ca) : NULL;
                 if (!is_first)
-                        w->up = make(u->door, &k);
-                else
-                        free(k.ca);
+                        w->up = make_alike(u);
                 is_first = false;
         }
 }
@@ -263,14 +322,7 @@ static void on_dialled(void *ctx, int fd, const char *address, enum door_dial_fa
 
 static struct upstream *make(struct door *d, struct key *k)
 {
-        struct upstream *u = calloc(1, sizeof *u);
-        if (!u)
-                str_no_memory();
-        *u = (struct upstream){.door = d, .key = *k, .next = d->upstreams, .prev = &d->upstreams};
-        k->ca = NULL;
-        if (u->next)
-                u->next->prev = &u->next;
-        d->upstreams = u;
+        struct upstream *u = add(d, k);
         u->call = link_dial(d, REQUEST_HTTP, &u->key.host, u->key.port, on_dialled, u);
         return u;
 }
@@ -304,7 +356,8 @@ void upstream_get(struct door *d, struct exchange *x, const struct host_name *ho
                   bool is_tls, const struct rule *rule)
 {
         bool is_ws = exchange_request_head(x)->is_websocket;
-        struct key k = {.host = *host, .port = port, .is_tls = is_tls, .is_h1_only = is_ws || !is_tls};
+        struct key k = {
+                .host = *host, .port = port, .is_tls = is_tls, .is_h1_only = is_ws || !is_tls};
         put_rule(&k, rule);
         struct upstream *making = NULL;
         bool is_h2 = false;
@@ -334,11 +387,20 @@ void upstream_get(struct door *d, struct exchange *x, const struct host_name *ho
 
 void upstream_forget(struct door *d, struct exchange *x)
 {
+        struct upstream *its = NULL;
         for (struct upstream_wait **p = &d->waits; *p; p = &(*p)->next)
                 if ((*p)->x == x) {
                         struct upstream_wait *w = *p;
+                        its = w->up;
                         *p = w->next;
                         free(w);
-                        return;
+                        break;
                 }
+        /* What nobody waits for any more is for the next one: a program that asks and hangs up in
+         * turns must not have one made each time. */
+        for (struct upstream_wait *w = d->waits; w && its; w = w->next)
+                if (w->up == its)
+                        its = NULL;
+        if (its && !its->ops)
+                its->is_spare = true;
 }
