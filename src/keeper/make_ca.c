@@ -152,7 +152,7 @@ int keeper_make_ca_main(int argc, char **argv)
         uint64_t want;
         if (argc < 7 || argc > 8 || str_u64(argv[3], &want) < 0 || want > 64 ||
             strchr(argv[2], '/') || !argv[2][0]) {
-                fprintf(stderr, "usage: ostiary-door make-ca DIR KEY COUNT BUNDLE JAVA CERTUTIL "
+                fprintf(stderr, "usage: ostiary-door make-ca DIR KEY COUNT BUNDLE FOR CERTUTIL "
                                 "[only]\n");
                 return 64;
         }
