@@ -109,7 +109,7 @@ same "each of 40 changes holds for the next request on an open connection" "$wro
 # Under load: two clients ask all the time, and nothing but 200 and 403 is ever seen.
 in_box live sh -c 'end=$(($(date +%s) + 60)); while [ $(date +%s) -lt $end ] && [ ! -e /tmp/enough ]; do curl -s -m 20 -w "%{http_code}\n" -o /dev/null http://a.example.test/0 -o /dev/null http://a.example.test/hello; done' >"$work/load1" 2>&1 &
 load=$!
-figures=$(timeout 120 python3 tests/door/changes.py "$work/home/.local/state/ostiary/boxes/live/ctl" 10000 a.example.test 2>&1)
+figures=$(timeout 120 python3 -B tests/door/changes.py "$work/home/.local/state/ostiary/boxes/live/ctl" 10000 a.example.test 2>&1)
 check "10,000 changes under load, each confirmed" $? "$figures"
 in_box live touch /tmp/enough
 wait $load
