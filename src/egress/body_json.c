@@ -39,8 +39,9 @@ size_t body_utf8_len(const uint8_t *p, size_t n)
 
 static int fail(struct parser *s, const char *what)
 {
-        return err_set(s->err, E_PROTO, "the JSON body has %s at byte %zu", what,
-                       (size_t)(s->p - s->j->text) + 1);
+        err_set(s->err, E_PROTO, "the JSON body has %s at byte %zu", what,
+                (size_t)(s->p - s->j->text) + 1);
+        return -1;
 }
 
 static void skip_blanks(struct parser *s)
@@ -167,8 +168,10 @@ static int word(struct parser *s)
 static int new_node(struct parser *s, uint32_t *at)
 {
         struct body_json *j = s->j;
-        if (j->nodes_n == NODES_MAX)
-                return err_set(s->err, E_PROTO, "the JSON body has more than %d values", NODES_MAX);
+        if (j->nodes_n == NODES_MAX) {
+                err_set(s->err, E_PROTO, "the JSON body has more than %d values", NODES_MAX);
+                return -1;
+        }
         if (j->nodes_n == j->nodes_cap) {
                 j->nodes_cap = j->nodes_cap ? j->nodes_cap * 2 : 64;
                 j->nodes = reallocarray(j->nodes, j->nodes_cap, sizeof *j->nodes);
@@ -216,7 +219,7 @@ static int value(struct parser *s, uint32_t *at);
 /* "key": in front of a member; its place in j->keys. */
 static int member_key(struct parser *s, uint32_t *key, uint32_t *key_len)
 {
-        size_t n;
+        size_t n = 0;
         skip_blanks(s);
         if (!take(s, '"'))
                 return fail(s, "something that is no key");
@@ -304,7 +307,7 @@ struct body_json *body_json_read(const char *text, size_t n, struct err *err)
         j->text = text;
         buf_put_u8(&j->keys, 0); /* so that an empty key points somewhere too */
         struct parser s = {.j = j, .p = text, .end = text + n, .err = err};
-        uint32_t at;
+        uint32_t at = 0;
         int r = value(&s, &at);
         if (r == 0) {
                 skip_blanks(&s);
