@@ -123,7 +123,14 @@ void h2_stream_resume(void *stream, struct exchange *);
 /* h2_stream_reset(s, code): queue RST_STREAM, once. */
 void h2_stream_reset(struct h2_stream *, uint32_t code);
 
-/* For h2_session.c: deliver what is held; tell that there is room. */
+/* h2_put(h, p, n): bytes of frames; only from within a flush, by nghttp2's leave. */
+void h2_put(struct h2 *, const void *, size_t);
+/* h2_frames_callbacks(): for a new session. */
+nghttp2_session_callbacks *h2_frames_callbacks(void);
+/* h2_stream_close(s, code): tell its engine, and free it. */
+void h2_stream_close(struct h2_stream *, uint32_t code);
+
+/* For h2_frames.c and h2_session.c: data that came, its end, and what was put off. */
 void h2_stream_take(struct h2_stream *, const void *, size_t);
 void h2_stream_in_end(struct h2_stream *);
 void h2_stream_work(struct h2_stream *);
