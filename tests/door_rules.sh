@@ -241,6 +241,34 @@ same "learn: a deny still holds" "$(status free http://refused.example.test/)" 4
 same "learn: a private address still needs a rule" "$([ "$(status free http://127.0.0.1/)" = 200 ] || echo refused)" refused
 "$ostiary" rm -f free >/dev/null
 
+# A public address of our own: a second machine at the other end of a cable, both in namespaces that end with us.
+cat >"$work/public.sh" <<-'SH'
+	unshare -n sleep 60 &
+	far=$!
+	trap 'kill $far' EXIT
+	until ! [ /proc/self/ns/net -ef /proc/$far/ns/net ]; do sleep 0.02; done
+	ip link set lo up && ip link add near type veth peer name far netns $far || exit 77
+	ip addr add 11.0.0.1/24 dev near && ip link set near up
+	nsenter -t $far -n sh -c 'ip addr add 11.0.0.2/24 dev far; ip link set far up; ip link set lo up'
+	nsenter -t $far -n python3 -m http.server -d "$work/www" --bind 11.0.0.2 80 >/dev/null 2>&1 &
+	server=$!
+	trap 'kill $far $server' EXIT
+	for i in $(seq 100); do (exec 3<>/dev/tcp/11.0.0.2/80) 2>/dev/null && break || sleep 0.05; done
+	cd "$work/ws" || exit 1
+	"$ostiary" run -q --keep -n public --level learn -- curl -s -m 20 -o /dev/null -w '%{http_code}\n' http://11.0.0.2/hello
+	"$ostiary" run -q --level strict -- curl -s -m 20 -o /dev/null -w '%{http_code}\n' http://11.0.0.2/hello
+	"$ostiary" learn public
+SH
+if [ "$(id -u)" = 0 ] && has ip && has nsenter; then
+	out=$(work=$work ostiary=$ostiary timeout 60 unshare -n bash "$work/public.sh" 2>&1)
+	if [ $? = 77 ]; then skip "learn: a public address passes" "no veth here"; else
+		same "learn: a public address passes, is refused when strict, and becomes a rule" "$out" $'200\n403\nallow GET 11.0.0.2/hello'
+	fi
+	"$ostiary" rm -f public >/dev/null 2>&1
+else
+	skip "learn: a public address passes" "it takes root to make a second machine"
+fi
+
 # --- the end ---------------------------------------------------------------------------------------
 
 out=$("$ostiary" run -w none --level strict -- curl -s -m 20 -o /dev/null http://never.example.test/x 2>&1)
