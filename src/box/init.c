@@ -275,6 +275,9 @@ _Noreturn void init_main(struct build *b, const struct box_first *first)
                 send_words(&in1, MSG_BROKEN, 0, &e);
                 _exit(125);
         }
+        if (frame_send(in1.ctl_fd, MSG_BUILT, NULL, &b->notify_fd, b->notify_fd >= 0 ? 1 : 0) < 0)
+                _exit(125); /* the supervisor died while we built: nothing is started any more */
+        close_fd(&b->notify_fd);
         role_attack(ROLE_INIT);
 
         /* pid 1 ignores what has no handler; blocking is for signalfd. */
@@ -285,9 +288,6 @@ _Noreturn void init_main(struct build *b, const struct box_first *first)
         int sig_fd = signalfd(-1, &chld, SFD_CLOEXEC);
         if (sig_fd < 0)
                 _exit(125);
-        if (frame_send(in1.ctl_fd, MSG_BUILT, NULL, &b->notify_fd, b->notify_fd >= 0 ? 1 : 0) < 0)
-                _exit(125); /* the supervisor died while we built: nothing is started any more */
-        close_fd(&b->notify_fd);
         if (first && first->spawn) {
                 start_command(&in1, 1, first->spawn, b->keep_fds);
                 for (int i = 0; i < 3; i++)
