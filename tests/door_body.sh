@@ -1,0 +1,103 @@
+#!/bin/bash
+# suite: users=any timeout=180
+# door_body.sh - rules that look into bodies, with the programs that send them: a git push is held to its own branches,
+# compressed JSON is read, and what cannot be read in one way only is refused.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/lib.sh
+. tests/lib_door.sh
+for tool in curl git openssl python3 gzip; do
+	has "$tool" || { skip "door_body" "$tool is missing" && exit 0; }
+done
+door_ca && door_odd
+check "origins are up" $?
+mkdir -p "$work/git"
+git init -q --bare "$work/git/repo.git" && git -C "$work/git/repo.git" config http.receivepack true
+python3 tests/door/git_origin.py "$work/git" >"$work/git_port" 2>/dev/null &
+door_pids+=($!)
+within 10 test -s "$work/git_port"
+at="to=127.0.0.1:$(cat "$work/git_port")"
+odd="to=127.0.0.1:$odd_plain"
+cat >"$work/rules" <<-RULES
+	allow GET  git.example.test:80/repo.git/** $at
+	allow POST git.example.test:80/repo.git/git-upload-pack $at
+	allow POST git.example.test:80/repo.git/git-receive-pack form:ref=refs/heads/agent/* $at
+	allow POST api.example.test:80/echo json:/name=good $odd
+	deny  POST sum.example.test:80/echo json:/name=bad
+	allow POST sum.example.test:80/echo $odd
+RULES
+door_box body --policy "$work/rules"
+check "the box starts" $?
+cu() { in_box body curl -sS -m 20 "$@" 2>&1; }
+
+# --- git -------------------------------------------------------------------------------------------
+
+cat >"$work/ws/begin" <<-'SH'
+	set -e
+	git init -q -b main work && cd work
+	git config user.name tester && git config user.email tester@example.test
+	git remote add origin http://git.example.test/repo.git
+	echo one >file && git add file && git commit -q -m one
+SH
+out=$(in_box body sh begin 2>&1)
+check "a repository in the box" $? "$out"
+push() { in_box body git -C work push -q origin "$@" 2>&1; }
+refs() { git -C "$work/git/repo.git" for-each-ref --format='%(refname)' | tr '\n' ' '; }
+out=$(push HEAD:refs/heads/agent/one)
+same "a push to a branch of its own arrives" "$(refs)" "refs/heads/agent/one "
+out=$(push HEAD:refs/heads/main)
+holds "a push to main is refused" "$out" 403
+out=$(push HEAD:refs/heads/agent/two HEAD:refs/heads/main)
+holds "so is one to both" "$out" 403
+out=$(push HEAD:refs/tags/v1)
+holds "and a tag" "$out" 403
+out=$(push HEAD:refs/heads/agent/two :refs/heads/agent/one)
+same "several branches of its own, and one deleted" "$(refs)" "refs/heads/agent/two "
+out=$(in_box body git -C work push -q --force -o some=option origin HEAD:refs/heads/agent/three 2>&1)
+same "nothing else was changed" "$(refs | tr ' ' '\n' | grep -cvE '^(refs/heads/agent/.*)?$')" 0
+same "and what was pushed can be fetched" "$(in_box body sh -c 'git clone -q -b agent/two http://git.example.test/repo.git copy && cat copy/file' 2>&1)" one
+
+# --- codings ---------------------------------------------------------------------------------------
+
+json() { # FILE URL HEADER...: its status
+	local file=$1 url=$2
+	shift 2
+	cu -o /dev/null -w '%{http_code}' -H "content-type:${type- application/json}" "$@" --data-binary "@$file" "$url"
+}
+api=http://api.example.test/echo sum=http://sum.example.test/echo
+cd "$work/ws" || exit 1
+echo '{"name": "good"}' >good
+echo '{"name": "bad"}' >bad
+for f in good bad; do
+	gzip -k "$f"
+	! has zstd || zstd -q "$f"
+	! has brotli || brotli "$f"
+done
+same "JSON that a rule allows" "$(json good $api)" 200
+same "and that it does not" "$(json bad $api)" 403
+for coding in gzip:gz zstd:zst br:br; do
+	[ -e "good.${coding#*:}" ] || continue
+	same "the same in ${coding%:*}" "$(json "good.${coding#*:}" $api -H "content-encoding: ${coding%:*}")" 200
+	same "and refused in ${coding%:*}" "$(json "bad.${coding#*:}" $sum -H "content-encoding: ${coding%:*}")" 403
+done
+same "what no rule denies passes" "$(json good $sum)" 200
+head -c 20000000 /dev/zero | tr '\0' ' ' | gzip -9 >bomb
+echo '{"name": "good", "name": "bad"}' >twice
+echo '[{"name": "good"}, {"name": "bad"}]' >several
+echo '{"NAME": "bad"}' >letters
+echo '{"\u006eame": "b\u0061d"}' >escaped
+(printf '{"x": "' && head -c 1100000 /dev/zero | tr '\0' x && printf '", "name": "good"}') >large
+for url in $api $sum; do
+	same "a bomb is refused ($url)" "$(json bomb $url -H 'content-encoding: gzip')" 403
+	same "a key twice is refused ($url)" "$(json twice $url)" 403
+	same "a batch with one of them is refused ($url)" "$(json several $url)" 403
+	same "an unknown coding is refused ($url)" "$(json good $url -H 'content-encoding: compress')" 403
+	same "a coding that does not apply is refused ($url)" "$(json good $url -H 'content-encoding: gzip')" 403
+	same "a body over the limit is refused ($url)" "$(json large $url)" 403
+	same "other letters of the key dodge nothing ($url)" "$(json letters $url)" 403
+	same "escapes dodge nothing ($url)" "$(json escaped $url)" 403
+	same "another type dodges nothing ($url)" "$(type=' text/plain' json bad $url)" 403
+	same "nor does none ($url)" "$(type='' json bad $url)" 403
+	same "nor a form ($url)" "$(type=' application/x-www-form-urlencoded' json bad $url)" 403
+done
+exit "$bad"
