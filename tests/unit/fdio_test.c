@@ -71,7 +71,11 @@ static void messages(void)
                 close(fds[i]);
         }
         CHECK("they are close-on-exec", is_cloexec);
-        CHECK("too many to send", fdio_send(s[0], "x", 1, three, 9) < 0 && errno == EINVAL);
+        int many[FDIO_MAX_FDS + 1];
+        for (size_t i = 0; i < sizeof many / sizeof *many; i++)
+                many[i] = three[0];
+        CHECK("too many to send",
+              fdio_send(s[0], "x", 1, many, FDIO_MAX_FDS + 1) < 0 && errno == EINVAL);
 
         fdio_send(s[0], "hello", 5, three, 3);
         CHECK("more than wanted is a fault",
