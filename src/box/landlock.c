@@ -107,8 +107,12 @@ int step_landlock(struct build *b, struct err *err)
                         return -1;
         for (size_t i = 0; i < b->plan->mounts_n; i++) {
                 const struct box_mount *m = &b->plan->mounts[i];
-                if (m->kind != BOX_MOUNT_TREE && m->kind != BOX_MOUNT_FILE &&
-                    allow(rules, m->target, write & ~FS_IOCTL_DEV, err) < 0)
+                if (m->kind == BOX_MOUNT_FILE)
+                        continue;
+                /* Reading is granted at "/" already; said again here, the kernel need not climb so
+                 * far for every file of a large tree. */
+                uint64_t access = m->kind == BOX_MOUNT_TREE ? FS_READ : write & ~FS_IOCTL_DEV;
+                if (allow(rules, m->target, access, err) < 0)
                         return -1;
         }
         if (syscall(SYS_landlock_restrict_self, rules, 0) < 0)
