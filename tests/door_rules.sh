@@ -260,7 +260,7 @@ cat >"$work/public.sh" <<-'SH'
 	"$ostiary" learn public
 SH
 if [ "$(id -u)" = 0 ] && has ip && has nsenter; then
-	out=$(work=$work ostiary=$ostiary timeout 60 unshare -n bash "$work/public.sh" 2>&1)
+	out=$(env work="$work" ostiary="$ostiary" timeout 60 unshare -n bash "$work/public.sh" 2>&1)
 	if [ $? = 77 ]; then skip "learn: a public address passes" "no veth here"; else
 		same "learn: a public address passes, is refused when strict, and becomes a rule" "$out" $'200\n403\nallow GET 11.0.0.2/hello'
 	fi

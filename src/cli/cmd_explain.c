@@ -26,6 +26,7 @@ static int explain(struct runargs *r, bool is_json)
         }
         if (made < 0)
                 return out_error(&err);
+        session_plan_tell_door(&plan);
         int code = EXIT_OK;
         if (is_json)
                 code = explain_json(&plan);

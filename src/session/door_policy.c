@@ -131,21 +131,6 @@ static int add_flags(const struct session_opts *o, struct door_policy *p, struct
         return 0;
 }
 
-static int add_packages(const struct door_policy_from *f, struct door_policy *p, struct err *err)
-{
-        _cleanup_strs_ struct strs lines = {0};
-        if (p->level == DOOR_STRICT) {
-                strs_add(&p->notes,
-                         "packages\nthe level is strict: package managers' hosts are not "
-                         "allowed unless a rule says so");
-                return 0;
-        }
-        door_packages_find(f->home, &lines, &p->notes);
-        if (lines.n == 0)
-                return 0;
-        return add(p, POLICY_PROFILE, "packages", joined(&lines), false, err);
-}
-
 static int collect(const struct door_policy_from *f, struct door_policy *p, struct err *err)
 {
         const struct session_opts *o = f->opts;
@@ -162,7 +147,6 @@ static int collect(const struct door_policy_from *f, struct door_policy *p, stru
                         return -1;
         if (add_file(p, POLICY_USER, "user policy", own, false, err) < 0 ||
             add(p, POLICY_PROFILE, profile, joined(f->profile_rules), false, err) < 0 ||
-            add_packages(f, p, err) < 0 ||
             add_file(p, POLICY_SYSTEM, "system policy", system_file, false, err) < 0)
                 return -1;
         return door_policy_cas(p, f->home, &cas, err);
@@ -175,6 +159,21 @@ int door_policy_collect(const struct door_policy_from *f, struct door_policy *p,
                 return 0;
         door_policy_free(p);
         return -1;
+}
+
+void door_policy_packages(struct door_policy *p, const char *home)
+{
+        _cleanup_strs_ struct strs lines = {0};
+        if (p->level == DOOR_STRICT) {
+                strs_add(&p->notes,
+                         "packages\nthe level is strict: package managers' hosts are not "
+                         "allowed unless a rule says so");
+                return;
+        }
+        door_packages_find(home, &lines, &p->notes);
+        /* Each line was read when it was made, so this cannot fail. */
+        if (lines.n)
+                add(p, POLICY_PROFILE, "packages", joined(&lines), false, NULL);
 }
 
 void door_policy_put(const struct door_policy *p, struct buf *b)

@@ -31,14 +31,31 @@ int plan_door(const struct session_opts *opts, const struct store *store, struct
                 box_plan_port(b, ports[i]);
         free(ports);
         b->has_door = true;
+        return 0;
+}
+
+static void note_rest(struct session_plan *plan)
+{
+        static const char *const rest[] = {
+                [DOOR_STRICT] = "whatever no rule allows is refused",
+                [DOOR_EASY] = "you are asked about what no rule allows; it is refused when nobody "
+                              "is there to answer",
+                [DOOR_LEARN] = "learning: what no rule refuses passes to public addresses and is "
+                               "recorded",
+        };
+        session_plan_note(plan, plan->door.level != DOOR_LEARN, "the rest of the network",
+                          rest[plan->door.level]);
+}
+
+void session_plan_tell_door(struct session_plan *plan)
+{
         struct err missing = {0};
         int program = door_program_open(&missing);
-        plan->is_doorless = program < 0;
         if (program >= 0)
                 close(program);
         else
                 session_plan_note(plan, true, "the network", missing.text);
-
+        door_policy_packages(&plan->door, plan->box.home);
         for (size_t i = 0; i < plan->door.notes.n; i++) {
                 char *note = plan->door.notes.v[i], *cut = strchr(note, '\n');
                 if (!cut)
@@ -47,24 +64,16 @@ int plan_door(const struct session_opts *opts, const struct store *store, struct
                 session_plan_note(plan, true, note, cut + 1);
                 *cut = '\n';
         }
-        static const char *const rest[] = {
-                [DOOR_STRICT] = "whatever no rule allows is refused",
-                [DOOR_EASY] =
-                        "you are asked about what no rule allows; it is refused when nobody is "
-                        "there to answer",
-                [DOOR_LEARN] = "learning: what no rule refuses passes to public addresses and is "
-                               "recorded",
-        };
-        session_plan_note(plan, plan->door.level != DOOR_LEARN, "the rest of the network",
-                          rest[plan->door.level]);
-        return 0;
+        note_rest(plan);
 }
 
 char *plan_door_words(const struct session_plan *plan)
 {
         size_t n = door_policy_hosts(&plan->door);
-        if (plan->is_doorless)
+        int program = door_program_open(NULL);
+        if (program < 0)
                 return str_dup("no network (ostiary-door is missing)");
+        close(program);
         if (plan->door.level == DOOR_LEARN)
                 return str_dup("network: learning, everything public passes");
         const char *rest = plan->door.level == DOOR_EASY ? ", asks about others" : " only";

@@ -25,7 +25,6 @@ struct session_plan {
         bool is_live;
         struct strs rules;       /* the profile's door and secret lines, as written */
         struct door_policy door; /* what the box may reach */
-        bool is_doorless;        /* ostiary-door is not here: whatever the rules say, nothing */
         struct strs persist;     /* home paths that outlive the box */
         struct strs home_links;  /* "target\npath": links to tools, made when the home is seeded */
         struct session_note *notes;
@@ -39,6 +38,10 @@ void session_plan_note(struct session_plan *, bool is_left_out, const char *what
  * may be "ID" for explain. */
 int session_plan_make(const struct session_opts *, const struct store *, const char *id,
                       struct session_plan *, struct err *);
+
+/* session_plan_tell_door(plan): for explain: what a box's door finds out later, and in words what
+ * it makes of it. */
+void session_plan_tell_door(struct session_plan *);
 
 /* session_run(opts, store, &id, &client_fd, err): plan, make the box directory, fork its supervisor
  * and return a connected client socket that behaves as if MSG_EXEC had just been sent for the main

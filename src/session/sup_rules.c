@@ -133,6 +133,7 @@ static int plan_reload(struct sup_door *d, struct sup_change *c, struct err *err
                                         .profile_rules = &p->rules};
         if (door_policy_collect(&from, &c->fresh, err) < 0)
                 return -1;
+        door_policy_packages(&c->fresh, p->box.home);
         for (size_t i = 0; i < d->policy->run_time.n; i++)
                 strs_add(&c->fresh.run_time, d->policy->run_time.v[i]);
         strs_free(&d->cas); /* the files may have changed */

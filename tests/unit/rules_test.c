@@ -141,6 +141,7 @@ static void flags(void)
         CHECK("--deny goes first", p.layers_n >= 2 && !strcmp(p.layers[0].name, "--deny") &&
                                            !strcmp(p.layers[1].name, "--allow") &&
                                            p.layers[0].rank == POLICY_RUN_TIME);
+        door_policy_packages(&p, from.home);
         CHECK("strict has no packages", !layer(&p, "packages"));
         size_t n = door_policy_ports(&p, &ports);
         CHECK("ports that rules name are opened",
@@ -241,6 +242,15 @@ static void packages(void)
         CHECK("no project's, no comment, no other key", !has_other);
         strs_free(&found);
         strs_free(&notes);
+
+        struct door_policy p;
+        struct err err = {0};
+        door_policy_collect(&from, &p, &err);
+        door_policy_packages(&p, from.home);
+        const struct door_layer *l = layer(&p, "packages");
+        CHECK("they are a layer of the profile's rank",
+              l && l->rank == POLICY_PROFILE && strstr(l->text, "pip.example.org"));
+        door_policy_free(&p);
 }
 
 static void journal(void)
