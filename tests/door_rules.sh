@@ -318,6 +318,16 @@ holds "nor new rules" "$out" "closed for good"
 "$ostiary" rm -f pause >/dev/null
 wait $beating 2>/dev/null
 
+door_box orphan >/dev/null
+status orphan http://x.example.test/ >/dev/null
+pids=$(for role in egress dial keeper audit; do role_pid orphan $role; done)
+kill -9 "$("$ostiary" ps --json | json "[b['supervisor_pid'] for b in d if b['id'] == 'orphan'][0]")"
+all_gone() { for p in $pids; do [ ! -e "/proc/$p" ] || grep -q '^State:.Z' "/proc/$p/status" || return 1; done; }
+within 5 all_gone
+check "the roles die with the supervisor" $? "still there, of: $(tr "\n" " " <<<"$pids")"
+same "all four were there" "$(wc -w <<<"$pids")" 4
+"$ostiary" rm -f orphan >/dev/null 2>&1
+
 if [ "$(id -u)" = 0 ]; then
 	door_box held >/dev/null
 	status held http://x.example.test/ >/dev/null
