@@ -40,6 +40,12 @@ else
 	box --limit memory=100M -- sh -c './hog memory 60 20 & ./hog memory 60 20 & wait'
 	same 'memory: several processes together end the box with 120' "$code" 120
 	holds 'in words' "$err" 'more than the memory limit of 100.0 MiB'
+	box --limit memory=100M -- python3 -c '
+import subprocess, threading
+ts = [threading.Thread(target=subprocess.run, args=(["./hog", "memory", "60", "20"],)) for _ in range(2)]
+for t in ts: t.start()
+for t in ts: t.join()'
+	same 'memory: what threads start counts too' "$code" 120
 fi
 box --limit memory=100M -- sh -c 'head -c 300000000 /dev/zero >/tmp/x'
 [ "$code" != 0 ]

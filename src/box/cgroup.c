@@ -203,17 +203,6 @@ int box_cgroup_leave(struct box_cgroup *cg, struct err *err)
         return result;
 }
 
-int box_cgroup_attach(const struct box_cgroup *cg, pid_t pid, struct err *err)
-{
-        char text[24];
-
-        snprintf(text, sizeof(text), "%d", (int)pid);
-        for (int i = 0; i < BOX_CTL_N && cg->kind == BOX_CGROUP_V1 && !cg->is_entered; i++)
-                if (cg->fd[i] >= 0 && fdio_put(cg->fd[i], "cgroup.procs", text) < 0)
-                        return err_sys(err, "put process %d into %s", (int)pid, cg->dir[i]);
-        return 0;
-}
-
 void box_cgroup_read(const struct box_cgroup *cg, struct box_usage *u)
 {
         memset(u, 0, sizeof(*u));

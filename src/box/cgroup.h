@@ -73,11 +73,6 @@ int box_cgroup_clone_fd(const struct box_cgroup *);
 int box_cgroup_enter(struct box_cgroup *, struct err *);
 int box_cgroup_leave(struct box_cgroup *, struct err *);
 
-/* box_cgroup_attach(cg, pid, err):
- * The slow way for a living process that has not forked yet: v1: write ${pid} into each group. Does
- * nothing, 0, when enter was used, and for v2 and NONE. */
-int box_cgroup_attach(const struct box_cgroup *, pid_t, struct err *);
-
 /* box_cgroup_kill(cg):
  * SIGKILL everything in the group, whatever it does meanwhile. Returns 0 when the group was told or
  * is empty, -1 when something still lived after 50 rounds (only v1 and kernels before 5.14 can).

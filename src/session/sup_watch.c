@@ -45,11 +45,35 @@ static void on_time(void *ctx, uint32_t events)
         sup_end(s, MSG_END_TIME, 0, words);
 }
 
+static uint64_t tree_rss(pid_t, int depth, unsigned *procs);
+
+/* children_rss(pid, tid, depth, procs): of what one thread forked. */
+static uint64_t children_rss(pid_t pid, const char *tid, int depth, unsigned *procs)
+{
+        char path[96];
+        _cleanup_buf_ struct buf list = {0};
+        uint64_t sum = 0;
+        snprintf(path, sizeof path, "/proc/%d/task/%s/children", pid, tid);
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0 || fdio_read_all(fd, &list, 1 << 20) < 0)
+                return 0;
+        for (const char *p = buf_cstr(&list); *p;) {
+                char *end;
+                pid_t child = (pid_t)strtol(p, &end, 10);
+                if (end == p)
+                        break;
+                sum += tree_rss(child, depth + 1, procs);
+                for (p = end; *p == ' '; p++)
+                        ;
+        }
+        return sum;
+}
+
 /* tree_rss(pid, depth): resident bytes of a process and all its children. pid 1 of a box is the
  * ancestor of everything in it, so this is the whole box. */
 static uint64_t tree_rss(pid_t pid, int depth, unsigned *procs)
 {
-        char path[64], text[8192];
+        char path[64];
         uint64_t size, rss = 0;
         if (depth > DEPTH_MAX || *procs > 100000)
                 return 0;
@@ -60,20 +84,12 @@ static uint64_t tree_rss(pid_t pid, int depth, unsigned *procs)
                 rss = 0;
         uint64_t sum = rss * (uint64_t)sysconf(_SC_PAGESIZE);
 
-        snprintf(path, sizeof path, "/proc/%d/task/%d/children", pid, pid);
-        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-        ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-        if (n <= 0)
-                return sum;
-        text[n] = 0;
-        for (char *p = text, *end; *p; p = end) {
-                pid_t child = (pid_t)strtol(p, &end, 10);
-                if (end == p)
-                        break;
-                sum += tree_rss(child, depth + 1, procs);
-                while (*end == ' ')
-                        end++;
-        }
+        snprintf(path, sizeof path, "/proc/%d/task", pid);
+        _cleanup_closedir_ DIR *threads = opendir(path);
+        struct dirent *e;
+        while (threads && (e = readdir(threads)))
+                if (e->d_name[0] != '.' && strlen(e->d_name) < 16)
+                        sum += children_rss(pid, e->d_name, depth, procs);
         return sum;
 }
 

@@ -65,30 +65,6 @@ static pid_t start(struct box_cgroup *cg, int (*fn)(void))
         return pid;
 }
 
-/* The same with a process that lives already. */
-static pid_t start_slow(struct box_cgroup *cg, int (*fn)(void))
-{
-        char c;
-        int go[2];
-        pid_t pid;
-
-        if (box_cgroup_clone_fd(cg) >= 0)
-                return start(cg, fn);
-        if (pipe(go) < 0)
-                return -1;
-        pid = fork();
-        if (pid == 0) {
-                close(go[1]);
-                _exit(read(go[0], &c, 1) == 1 ? fn() : 99);
-        }
-        close(go[0]);
-        cg->is_entered = false;
-        if (pid > 0 && box_cgroup_attach(cg, pid, NULL) == 0 && write(go[1], "", 1) != 1)
-                perror("go");
-        close(go[1]);
-        return pid;
-}
-
 static int wait_for(pid_t pid)
 {
         int status = -1;
@@ -201,7 +177,7 @@ static void test_pids_and_kill(void)
         box_cgroup_read(&cg, &u);
         ok(u.pids_refused >= 1, "fork_refusal_is_counted", "pids_refused is 0");
         ok(box_cgroup_kill(&cg) == 0, "kill_says_done", "something survived");
-        pid = start_slow(&cg, sleeper);
+        pid = start(&cg, sleeper);
         usleep(50000);
         box_cgroup_kill(&cg);
         status = wait_for(pid);
