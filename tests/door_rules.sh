@@ -149,6 +149,7 @@ mkdir -p "$work/project"
 echo 'deny * user.example.test' >"$work/project/.ostiary"
 out=$("$ostiary" explain -w "$work/project" -- true 2>&1 | tr -s ' \n' ' ')
 holds "an untrusted .ostiary is named" "$out" "ostiary trust $work/project"
+holds "also at the start" "$("$ostiary" run -w "$work/project" -- true 2>&1)" "ostiary trust $work/project"
 "$ostiary" create -q -w "$work/project" --name project --level strict >/dev/null
 same "and does not count" "$(status project http://user.example.test/hello)" 200
 holds "trust shows what it says" "$("$ostiary" trust "$work/project")" "deny * user.example.test"

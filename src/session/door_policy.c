@@ -31,6 +31,7 @@ void door_policy_free(struct door_policy *p)
         policy_free(&p->parsed);
         strs_free(&p->run_time);
         strs_free(&p->notes);
+        free(p->untrusted);
         *p = (struct door_policy){0};
 }
 
@@ -87,9 +88,12 @@ static int add_project(const struct door_policy_from *f, struct door_policy *p, 
         case DOOR_TRUST_NO:
                 free(text);
                 strs_addf(&p->notes,
-                          "%s\nit is not trusted, so its rules do not count (look at it, "
-                          "then: ostiary trust %s)",
+                          "%s\nit is not trusted, so its rules do not count (look at it, then: "
+                          "ostiary trust %s)",
                           path, f->workspace);
+                p->untrusted = str_fmt("the rules in %s do not count, because they came with the "
+                                       "project; look at them, then: ostiary trust %s",
+                                       path, f->workspace);
                 return 0;
         case DOOR_TRUST_YES:
                 return add(p, POLICY_PROJECT, "project .ostiary", text, true, err);

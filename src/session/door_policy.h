@@ -34,6 +34,7 @@ struct door_policy {
         struct policy parsed; /* the same, as rules */
         struct strs run_time; /* rule lines, the newest first: they win */
         struct strs notes;    /* "what\nwhy": what was left out, for explain */
+        char *untrusted;      /* a project's file that does not count, in a sentence; or NULL */
 };
 
 /* What decides where rules are looked for. */

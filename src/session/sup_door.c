@@ -261,6 +261,8 @@ int sup_door_begin(struct sup *s, struct err *err)
                         (struct sup_role_process){.door = d, .role = (enum sup_role)i, .fd = -1};
         door_rules_load(s->dir_fd, &d->policy->run_time);
         door_policy_packages(d->policy, s->plan->box.home);
+        if (d->policy->untrusted)
+                tell(s, d->policy->untrusted);
         if (s->door_sockets_n == 0)
                 return 0;
         d->state = SUP_DOOR_IDLE;
