@@ -1,9 +1,9 @@
 /* accept.c - a connection of the box comes in: whom does it mean, and in which language?
  *
- * The address that was connected to is a name's synthetic one or a literal. A rule may let the bytes
- * pass unread (tcp). Otherwise the first bytes decide: a ClientHello (whose name must agree, and which
- * a rule may let pass undeciphered: splice), an HTTP/2 preface, or HTTP/1. They are only looked at
- * here (MSG_PEEK), so that whoever comes next reads them all. */
+ * The address that was connected to is a name's synthetic one or a literal. A rule may let the
+ * bytes pass unread (tcp). Otherwise the first bytes decide: a ClientHello (whose name must agree,
+ * and which a rule may let pass undeciphered: splice), an HTTP/2 preface, or HTTP/1. They are only
+ * looked at here (MSG_PEEK), so that whoever comes next reads them all. */
 #include "egress/door.h"
 
 #include "base/err.h"
@@ -21,11 +21,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 enum { PREFACE_N = sizeof preface - 1 };
+enum { FILES_SPARE = 1600, CONNS_MIN = 64 };
 
 /* A connection whose language is not known yet. */
 struct guest {
@@ -35,7 +37,7 @@ struct guest {
         struct loop_timer timer;
         struct origin origin;
         struct conn *conn; /* while the TLS handshake runs */
-        size_t seen; /* bytes that were there at the last look */
+        size_t seen;       /* bytes that were there at the last look */
         uint64_t began_us;
 };
 
@@ -147,8 +149,8 @@ static void pass(struct guest *g, enum request_kind kind, const struct policy_de
         guest_free(g);
 }
 
-/* agree(g, hello, &why): SNI and the name that was looked up are one; a literal address takes the name
- * that TLS says, because dial looks that up anew. */
+/* agree(g, hello, &why): SNI and the name that was looked up are one; a literal address takes the
+ * name that TLS says, because dial looks that up anew. */
 static bool agree(struct guest *g, const struct hello *h, const char **why)
 {
         if (!h->has_sni)
@@ -289,10 +291,21 @@ static void set_listening(struct door *d, bool yes)
                 loop_want(d->listeners[i].src, yes ? EPOLLIN : 0);
 }
 
+void accept_init(struct door *d)
+{
+        struct rlimit r;
+        d->conns_max = DOOR_CONNS_MAX;
+        /* Each may need an upstream and a share of HTTP/2's; the pool and the processes around us
+         * need some. Without a descriptor left dial could not pass us one. */
+        if (getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur < 3 * DOOR_CONNS_MAX + FILES_SPARE)
+                d->conns_max =
+                        r.rlim_cur > 2 * FILES_SPARE ? (r.rlim_cur - FILES_SPARE) / 3 : CONNS_MIN;
+}
+
 void accept_ended(struct door *d)
 {
         d->conns_n--;
-        if (d->is_full && d->conns_n < DOOR_CONNS_MAX)
+        if (d->is_full && d->conns_n < d->conns_max)
                 set_listening(d, true);
 }
 
@@ -315,7 +328,7 @@ static void on_accept(void *ctx, uint32_t events)
                 } else {
                         welcome(l->door, fd, &peer);
                 }
-                if (l->door->conns_n >= DOOR_CONNS_MAX)
+                if (l->door->conns_n >= l->door->conns_max)
                         set_listening(l->door, false);
         }
 }

@@ -18,7 +18,9 @@
 #include <unistd.h>
 
 /* So many reads in one round, then the others have their turn. */
-enum { READS_PER_ROUND = 16, GOODBYE_MS = 2000, RECORD_MAX = 16 << 10 };
+enum { READS_PER_ROUND = 16, KICKS_PER_ROUND = 64, RECORD_MAX = 16 << 10 };
+/* What is left for a slow reader is sent as long as it takes some of it now and then. */
+enum { GOODBYE_MS = 2000, SLOW_MS = 10000, ORPHANS_MAX = 1024 };
 
 struct conn {
         struct door *door;
@@ -37,6 +39,7 @@ struct conn {
         bool is_gathering;            /* what is queued waits for more of it, not for the kernel */
         const char *why;
         struct loop_timer timer;
+        size_t left; /* of an orphan: what was queued when its timer was set */
         struct conn *next_dead, *next_kicked;
 };
 
@@ -152,6 +155,8 @@ static void say_goodbye(struct conn *c)
         if (!c->is_finishing || c->is_goodbye_sent || c->is_shaking || conn_queued(c) > 0)
                 return;
         c->is_goodbye_sent = true;
+        if (c->is_orphan)
+                loop_timer_set(c->door->loop, &c->timer, GOODBYE_MS);
         if (c->ssl) {
                 ERR_clear_error();
                 SSL_shutdown(c->ssl);
@@ -243,10 +248,14 @@ static void on_event(void *ctx, uint32_t events)
 static void on_timer(void *ctx)
 {
         struct conn *c = ctx;
-        if (c->is_orphan)
-                conn_free(c);
-        else
+        if (!c->is_orphan) {
                 fail(c, "the TLS handshake took too long");
+        } else if (conn_queued(c) > 0 && conn_queued(c) < c->left) {
+                c->left = conn_queued(c);
+                loop_timer_set(c->door->loop, &c->timer, SLOW_MS);
+        } else {
+                conn_free(c);
+        }
 }
 
 static struct conn *new_conn(struct door *d, int fd, SSL *ssl, const struct conn_ops *ops,
@@ -277,6 +286,8 @@ struct conn *conn_plain(struct door *d, int fd, const struct conn_ops *ops, void
 struct conn *conn_tls(struct door *d, int fd, SSL *ssl, const struct conn_ops *ops, void *ctx)
 {
         struct conn *c = new_conn(d, fd, ssl, ops, ctx);
+        /* One message of TLS itself in one read: an endless row of them must not keep us here. */
+        SSL_clear_mode(ssl, SSL_MODE_AUTO_RETRY);
         if (SSL_set_fd(ssl, fd) != 1)
                 fail(c, "the TLS connection could not be set up");
         loop_timer_set(d->loop, &c->timer, DOOR_HANDSHAKE_MS);
@@ -289,6 +300,8 @@ void conn_free(struct conn *c)
         if (!c || c->is_dead)
                 return;
         c->is_dead = true;
+        if (c->is_orphan)
+                c->door->orphans_n--;
         loop_timer_stop(&c->timer);
         loop_del(&c->src);
         if (c->ssl)
@@ -322,13 +335,17 @@ ssize_t conn_read(struct conn *c, void *p, size_t n)
         }
         if (c->ssl) {
                 ERR_clear_error();
+                errno = 0;
                 int r = SSL_read(c->ssl, p, (int)n);
                 if (r > 0) {
                         c->is_dry = !SSL_has_pending(c->ssl);
                         return r;
                 }
-                if (tls_trouble(c, r) == 0)
+                if (tls_trouble(c, r) == 0) {
+                        if (errno != EAGAIN) /* a message of TLS itself; there may be more */
+                                kick(c);
                         return -1;
+                }
                 return c->is_failed ? -1 : 0;
         }
         for (;;) {
@@ -435,18 +452,20 @@ void conn_finish_free(struct conn *c)
 {
         if (!c || c->is_dead)
                 return;
-        if (c->is_failed || c->is_shaking) {
+        if (c->is_failed || c->is_shaking || c->door->orphans_n >= ORPHANS_MAX) {
                 conn_free(c);
                 return;
         }
         c->is_orphan = true;
+        c->door->orphans_n++;
         c->wants_read = true;
         conn_finish(c);
         if (c->is_ended && c->is_goodbye_sent) {
                 conn_free(c);
                 return;
         }
-        loop_timer_set(c->door->loop, &c->timer, GOODBYE_MS);
+        c->left = conn_queued(c);
+        loop_timer_set(c->door->loop, &c->timer, c->left > 0 ? SLOW_MS : GOODBYE_MS);
         kick(c);
         update(c);
 }
@@ -465,7 +484,7 @@ bool conn_round(struct door *d)
 {
         struct conn *c = d->kicked;
         d->kicked = NULL;
-        while (c) {
+        for (int n = 0; c && n < KICKS_PER_ROUND; n++) {
                 struct conn *next = c->next_kicked;
                 bool is_stirred = c->is_stirred, wants_later = c->wants_later;
                 c->is_kicked = c->is_stirred = c->wants_later = false;
@@ -485,6 +504,13 @@ bool conn_round(struct door *d)
                         on_event(c, c->wants_read ? EPOLLIN | EPOLLOUT : EPOLLOUT);
                 }
                 c = next;
+        }
+        if (c) { /* the others come first in the next round */
+                struct conn *last = c;
+                while (last->next_kicked)
+                        last = last->next_kicked;
+                last->next_kicked = d->kicked;
+                d->kicked = c;
         }
         /* What died in this round, and is on no list any more. */
         struct conn **p = &d->dead;

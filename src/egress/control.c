@@ -1,6 +1,6 @@
-/* control.c - what the supervisor tells us: sockets, rules, answers. The only messages here come from
- * a process of ours that reads no hostile bytes, so a broken one is a fault and ends us; a broken
- * policy is not: the old one stays, and the sentence goes back. */
+/* control.c - what the supervisor tells us: sockets, rules, answers. The only messages here come
+ * from a process of ours that reads no hostile bytes, so a broken one is a fault and ends us; a
+ * broken policy is not: the old one stays, and the sentence goes back. */
 #include "egress/door.h"
 
 #include "base/err.h"
@@ -10,6 +10,7 @@
 #include "role/role.h"
 #include "wire/frame.h"
 
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -143,6 +144,13 @@ static void on_control(void *ctx, uint32_t events)
                 door_fault(d, "the supervisor sent message %u, which is not for egress", f.type);
         table[i].run(d, &f);
         frame_release(&f);
+}
+
+void control_look(struct door *d)
+{
+        struct pollfd p = {.fd = d->control_fd, .events = POLLIN};
+        if (poll(&p, 1, 0) > 0)
+                on_control(d, EPOLLIN);
 }
 
 int control_init(struct door *d, struct err *err)

@@ -2,8 +2,8 @@
  *
  * accept.c takes connections in and finds out whom they mean; tls.c deciphers; h1_server.c and
  * h2_server.c read requests; exchange*.c carry each through gate.c (policy), refuse.c (refusals),
- * upstream.c (origins); relay.c moves what passes unread; record.c tells audit; control.c listens to
- * the supervisor; link.c talks to dial and keeper. */
+ * upstream.c (origins); relay.c moves what passes unread; record.c tells audit; control.c listens
+ * to the supervisor; link.c talks to dial and keeper. */
 #ifndef EGRESS_DOOR_H
 #define EGRESS_DOOR_H
 
@@ -28,7 +28,7 @@ struct allowance;
 
 /* Limits on what one box can make us hold. */
 enum {
-        DOOR_CONNS_MAX = 4096,
+        DOOR_CONNS_MAX = 4096, /* and as many requests at once over HTTP/2 */
         DOOR_LISTENERS_MAX = 256,
         DOOR_QUESTIONS_MAX = 64,
         DOOR_HEAD_MS = 10000,
@@ -60,7 +60,7 @@ struct door {
         size_t listeners_n;
         int spares[DOOR_LISTENERS_MAX];
         size_t spares_n;
-        size_t conns_n;
+        size_t conns_n, conns_max;
         bool is_full; /* listeners are paused until a connection ends */
         struct names *names;
 
@@ -73,6 +73,8 @@ struct door {
 
         /* exchange.c, relay.c, upstream.c: everything that is open, for changes of policy */
         struct exchange *exchanges;
+        size_t exchanges_n;
+        size_t held_n; /* bytes of requests that cannot be passed on yet */
         struct relay *relays;
         struct upstream *upstreams;
         struct upstream_wait *waits;
@@ -83,11 +85,13 @@ struct door {
 
         /* link.c */
         uint32_t call_id;
+        size_t dialling_n; /* calls that dial works on; the others wait here */
         struct dial_call *dials;
         struct leaf_call *leaf_calls;
 
         /* conn.c */
         struct conn *dead, *kicked;
+        size_t orphans_n;        /* that still say goodbye */
         char scratch[CONN_READ]; /* for whoever reads, within one callback */
 
         /* record.c */
@@ -96,11 +100,12 @@ struct door {
         struct later *laters;
 };
 
-/* door_later(d, fn, p): call ${fn} with ${p} between two rounds of the loop: for freeing what callers up
- * the stack may still look at. */
+/* door_later(d, fn, p): call ${fn} with ${p} between two rounds of the loop: for freeing what
+ * callers up the stack may still look at. */
 void door_later(struct door *, void (*fn)(void *), void *p);
 
 /* accept.c */
+void accept_init(struct door *);
 /* accept_add(d, port, fd): a socket of the door's network namespace; becomes the door's. */
 void accept_add(struct door *, uint32_t port, int fd);
 /* accept_ports(d): listen on every port that the policy names, as far as spare sockets reach. */
@@ -128,10 +133,10 @@ const char *tls_alpn(const SSL *); /* "h2", "http/1.1" or "" */
 
 /* link.c */
 int link_init(struct door *, struct err *);
-struct dial_call *link_dial(struct door *, enum request_kind, const struct host_name *, uint16_t port,
-                            void (*fn)(void *ctx, int fd, const char *address,
-                                       enum door_dial_fault, const char *why),
-                            void *ctx);
+struct dial_call *
+link_dial(struct door *, enum request_kind, const struct host_name *, uint16_t port,
+          void (*fn)(void *ctx, int fd, const char *address, enum door_dial_fault, const char *why),
+          void *ctx);
 void link_dial_cancel(struct door *, struct dial_call *);
 struct leaf_call *link_leaf(struct door *, const struct host_name *,
                             void (*fn)(void *ctx, const uint8_t *der, size_t n, const char *why),
@@ -140,10 +145,13 @@ void link_leaf_cancel(struct door *, struct leaf_call *);
 
 /* control.c */
 int control_init(struct door *, struct err *);
+/* control_look(d): hear the supervisor now, without waiting for its turn among busy connections. */
+void control_look(struct door *);
 void control_question(struct door *, uint64_t id, const char *what, const char *rule,
                       const char *cure);
 void control_settled(struct door *, uint64_t id);
-_Noreturn void door_fault(struct door *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+_Noreturn void door_fault(struct door *, const char *fmt, ...)
+        __attribute__((format(printf, 2, 3)));
 
 /* exchange.c */
 void exchange_policy_changed(struct door *);
@@ -156,7 +164,8 @@ void relay_begin(struct door *, int fd, const struct origin *, enum request_kind
 void relay_policy_changed(struct door *);
 
 /* h1_server.c */
-void h1_server_begin(struct door *, struct conn *, const struct origin *, const void *early, size_t);
+void h1_server_begin(struct door *, struct conn *, const struct origin *, const void *early,
+                     size_t);
 
 /* conn.c */
 /* conn_round(d): what is to be done between two rounds of the loop; true when there is more. */
@@ -169,8 +178,8 @@ void record_flush(struct door *);
 uint64_t record_now_us(void);
 
 /* allowance.c: what rate=, bytes= and hosts= have left. */
-/* allowance_take(d, rule, host, words): one more request by ${rule}; false and a sentence when a limit
- * is reached. */
+/* allowance_take(d, rule, host, words): one more request by ${rule}; false and a sentence when a
+ * limit is reached. */
 bool allowance_take(struct door *, const struct rule *, const struct host_name *, char words[256]);
 /* allowance_bytes(d, rule, n): so many bytes went by; false when that was too much. */
 bool allowance_bytes(struct door *, const struct rule *, uint64_t n);

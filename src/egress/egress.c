@@ -41,6 +41,8 @@ static bool after_round(void *ctx)
                 free(l);
         }
         record_flush(d);
+        if (d->kicked)
+                control_look(d);
         return d->kicked != NULL; /* what was just done may have given connections work */
 }
 
@@ -76,6 +78,7 @@ int egress_main(int argc, char **argv)
         if (begin(d, &err) < 0 || tls_init(d, &err) < 0 || !(d->trust = trust_open(-1, &err)) ||
             role_confine(&needs, &err) < 0 || link_init(d, &err) < 0 || control_init(d, &err) < 0)
                 role_die("%s", err.text);
+        accept_init(d);
         loop_after(d->loop, after_round, d);
         if (frame_send(d->control_fd, DOOR_READY, NULL, NULL, 0) < 0)
                 role_die("the supervisor is gone");

@@ -30,6 +30,7 @@ struct exchange *exchange_new(struct door *d, const struct origin *o, const stru
         if (x->next)
                 x->next->prev = &x->next;
         d->exchanges = x;
+        d->exchanges_n++;
         return x;
 }
 
@@ -123,6 +124,8 @@ void exchange_release(struct exchange *x)
         x->is_dead = true;
         x->client = NULL;
         exchange_settle(x);
+        exchange_let_go(x);
+        x->door->exchanges_n--;
         exchange_leave_upstream(x);
         if (x->state != X_DONE && x->state != X_NEW && !x->note)
                 exchange_note(x, "the program in the box hung up");
@@ -161,6 +164,8 @@ void exchange_answer_self(struct exchange *x, int status, const char *words, con
         x->has_answer = true;
         x->status = status;
         buf_free(&x->early);
+        if (!x->body)
+                exchange_let_go(x);
         char *url = gate_url(&x->host, &x->origin, &x->req);
         char *what = str_fmt(
                 "%s %s", x->req.method ? head_str(&x->req, x->req.method) : "a request to", url);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { RETRIES_MAX = 4, INTERIMS_MAX = 1000 };
+enum { RETRIES_MAX = 4, INTERIMS_MAX = 1000, HINTS_MAX = 8 };
 
 static void upstream_trouble(struct exchange *x, const char *sentence)
 {
@@ -19,13 +19,28 @@ void exchange_address(struct exchange *x, const char *address)
         strncpy(x->address, address, sizeof x->address - 1);
 }
 
-/* pass_interim(x, h): of the 1xx answers only early hints are worth passing on. */
+/* pass_interim(x, h): of the 1xx answers only early hints are worth passing on, and not many: they
+ * are queued whether the client reads or not. */
 static void pass_interim(struct exchange *x, struct head *h)
 {
-        if (h->status == 103)
+        if (h->status == 103 && x->interims_n <= HINTS_MAX)
                 x->client->head(x->client_side, x, h, false);
         head_free(h);
         head_init(h);
+}
+
+/* upgrade(x): from now on both ends send frames; what the client sent before goes first. */
+static void upgrade(struct exchange *x)
+{
+        x->is_upgraded = true;
+        x->up->upgraded(x->up_side, x);
+        bool is_room = exchange_send_early(x);
+        if (!x->is_dead && x->state == X_OPEN)
+                x->client->upgraded(x->client_side, x);
+        if (is_room && x->is_client_paused && !x->is_dead) {
+                x->is_client_paused = false;
+                x->client->resume(x->client_side, x);
+        }
 }
 
 void exchange_answer(struct exchange *x, struct head *h, bool is_end)
@@ -58,10 +73,8 @@ void exchange_answer(struct exchange *x, struct head *h, bool is_end)
         x->client->head(x->client_side, x, h, is_end && !is_upgrade);
         head_free(h);
         head_init(h);
-        if (is_upgrade && !x->is_dead) {
-                x->client->upgraded(x->client_side, x);
-                if (!x->is_dead && x->up)
-                        x->up->upgraded(x->up_side, x);
+        if (is_upgrade && !x->is_dead && x->up) {
+                upgrade(x);
         } else if (x->ws) {
                 websocket_free(x->ws); /* the origin said no; what follows is an ordinary answer */
                 x->ws = NULL;

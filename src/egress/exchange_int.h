@@ -37,8 +37,10 @@ struct exchange {
         enum request_body body_state;
         bool is_end_here, is_end_sent; /* the request's */
         bool is_client_paused;         /* it was told to stop sending */
+        size_t held_n;                 /* its part of door.held_n */
         uint8_t retries_n;
         bool has_answer, was_approved, sent_continue;
+        bool is_upgraded;    /* both ends agreed on a WebSocket */
         unsigned interims_n; /* 1xx answers so far */
 
         struct gate gate;
@@ -73,6 +75,10 @@ void exchange_touch(struct exchange *);
 /* exchange_request.c */
 /* exchange_go(x): allowed; on to an upstream. */
 void exchange_go(struct exchange *);
+/* exchange_send_early(x): what was kept of the request goes up; false when the upstream is full. */
+bool exchange_send_early(struct exchange *);
+/* exchange_let_go(x): its part of what the door holds is given back. */
+void exchange_let_go(struct exchange *);
 
 /* exchange_ask.c */
 /* exchange_ask(x): park it and have a person asked. */

@@ -8,7 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EARLY_MAX = 64 << 10 };
+enum { EARLY_MAX = 64 << 10, HELD_MAX = 32 << 20 };
+
+/* keep(x, p, n): bytes that cannot be passed on yet. All requests of the box together have a limit,
+ * because the memory is the host's. */
+static void keep(struct exchange *x, const void *p, size_t n)
+{
+        buf_put(&x->early, p, n);
+        x->held_n += n;
+        x->door->held_n += n;
+}
+
+void exchange_let_go(struct exchange *x)
+{
+        x->door->held_n -= x->held_n;
+        x->held_n = 0;
+}
 
 /* say_continue(x): the client holds its body back until it hears that it is wanted. */
 static void say_continue(struct exchange *x)
@@ -115,19 +130,29 @@ bool exchange_request_data(struct exchange *x, const void *p, size_t n)
         bool is_room = true;
         if (x->is_dead)
                 return true;
-        switch (x->state) {
+        enum state state = x->state;
+        if (state == X_OPEN && x->req.is_websocket && !x->is_upgraded) {
+                if (x->has_answer) /* the origin said no: these are no frames to anybody */
+                        return true;
+                state = X_WAIT; /* before the origin agrees it would take them for requests */
+        }
+        switch (state) {
         case X_OPEN:
                 is_room = pass_up(x, p, n);
                 break;
         case X_BODY:
-                buf_put(&x->early, p, n);
+                keep(x, p, n);
                 if (x->early.len > BODY_MAX)
                         body_is_here(x, true);
+                else if (x->door->held_n > HELD_MAX)
+                        exchange_answer_self(x, 503, NULL,
+                                             "too many bodies are being read for rules at once",
+                                             NULL);
                 break;
         case X_ASKED:
         case X_WAIT:
-                buf_put(&x->early, p, n);
-                is_room = x->early.len < EARLY_MAX;
+                keep(x, p, n);
+                is_room = x->early.len < EARLY_MAX && x->door->held_n < HELD_MAX;
                 break;
         case X_NEW:
         case X_LOCAL:
@@ -158,8 +183,26 @@ void exchange_request_end(struct exchange *x, struct head *trailers)
         }
         if (x->state == X_BODY)
                 body_is_here(x, false);
-        else if (x->state == X_OPEN)
+        else if (x->state == X_OPEN && x->is_upgraded == x->req.is_websocket)
                 end_up(x);
+}
+
+bool exchange_send_early(struct exchange *x)
+{
+        bool is_room = true;
+        if (!x->body) /* which is as large and stays */
+                exchange_let_go(x);
+        if (x->early.len > 0) {
+                struct buf early = x->early;
+                x->early = (struct buf){0};
+                is_room = pass_up(x, early.data, early.len);
+                buf_free(&early);
+        }
+        if (x->is_dead || x->state != X_OPEN)
+                return false;
+        if (x->is_end_here && !x->is_end_sent)
+                end_up(x);
+        return is_room;
 }
 
 void exchange_attach(struct exchange *x, const struct side_ops *ops, void *side)
@@ -168,25 +211,14 @@ void exchange_attach(struct exchange *x, const struct side_ops *ops, void *side)
         x->up_side = side;
         x->state = X_OPEN;
         /* A body that was read whole has a length now, whatever it came as. */
-        bool is_end = x->is_end_here && x->early.len == 0 && !x->trailers;
+        bool is_end = x->is_end_here && x->early.len == 0 && !x->trailers && !x->req.is_websocket;
         if (x->req.is_websocket && !x->ws)
                 x->ws = websocket_new(&x->req);
         x->up->head(x->up_side, x, &x->req, is_end);
         x->is_end_sent = is_end;
-        if (x->is_dead || x->state != X_OPEN)
+        if (x->is_dead || x->state != X_OPEN || x->req.is_websocket)
                 return;
-        bool is_room = true;
-        if (x->early.len > 0) {
-                struct buf early = x->early;
-                x->early = (struct buf){0};
-                is_room = pass_up(x, early.data, early.len);
-                buf_free(&early);
-        }
-        if (x->is_dead || x->state != X_OPEN)
-                return;
-        if (x->is_end_here && !x->is_end_sent)
-                end_up(x);
-        if (is_room && x->is_client_paused && !x->is_dead && x->client) {
+        if (exchange_send_early(x) && x->is_client_paused && !x->is_dead && x->client) {
                 x->is_client_paused = false;
                 x->client->resume(x->client_side, x);
         }

@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* So many requests in one round: what each leaves behind is freed only between two rounds. */
+enum { BURST = 32 };
+
 enum state {
         READ_HEAD,
         READ_LENGTH, /* a body of so many bytes */
@@ -34,6 +37,7 @@ struct h1_server {
         int minor;
         bool is_persistent, is_paused, is_pumping, is_over;
         bool is_head_begun; /* its time limit runs */
+        unsigned burst;     /* requests in this round */
         bool is_answer_chunked, is_answer_to_close;
 };
 
@@ -214,6 +218,7 @@ static void refuse(struct h1_server *s, int status, const char *sentence)
 static void begin_request(struct h1_server *s)
 {
         struct head *h = &s->head;
+        s->burst++;
         s->minor = h->minor;
         s->is_persistent = h->is_persistent;
         s->left = h->length;
@@ -302,6 +307,12 @@ static bool read_body(struct h1_server *s)
         return !s->is_over;
 }
 
+/* is_enough(s): whoever does not read our answers gets no more of them; others have a turn too. */
+static bool is_enough(const struct h1_server *s)
+{
+        return conn_is_full(s->conn) || s->burst >= BURST;
+}
+
 /* pump(s): use what is in the buffer as far as it goes. */
 static void pump(struct h1_server *s)
 {
@@ -310,8 +321,7 @@ static void pump(struct h1_server *s)
         while (is_more && !s->is_over && !s->is_paused) {
                 switch (s->state) {
                 case READ_HEAD:
-                        /* Whoever does not read our answers gets no more of them. */
-                        is_more = !conn_is_full(s->conn) && read_head(s) > 0;
+                        is_more = !is_enough(s) && read_head(s) > 0;
                         break;
                 case READ_LENGTH:
                 case READ_CHUNKS:
@@ -324,6 +334,10 @@ static void pump(struct h1_server *s)
                 }
         }
         s->is_pumping = false;
+        if (!s->is_over && s->state == READ_HEAD && s->burst >= BURST) {
+                conn_want_read(s->conn, false);
+                conn_later(s->conn);
+        }
         if (s->in.len == 0 && s->in.cap > CONN_LOW)
                 buf_free(&s->in);
 }
@@ -332,6 +346,7 @@ static void on_readable(void *ctx)
 {
         struct h1_server *s = ctx;
         char *p = s->door->scratch;
+        s->burst = 0;
         for (;;) {
                 ssize_t r = conn_read(s->conn, p, CONN_READ);
                 if (r < 0)
@@ -357,7 +372,7 @@ static void on_readable(void *ctx)
                 if (is_waiting)
                         continue;
                 pump(s);
-                if (!s->is_over && s->state == READ_HEAD && conn_is_full(s->conn))
+                if (!s->is_over && s->state == READ_HEAD && is_enough(s))
                         conn_want_read(s->conn, false);
                 else if (!s->is_over && !s->is_paused)
                         continue;
@@ -365,15 +380,23 @@ static void on_readable(void *ctx)
         }
 }
 
+static void go_on(void *ctx)
+{
+        struct h1_server *s = ctx;
+        s->burst = 0;
+        if (s->x || s->is_over || conn_is_full(s->conn))
+                return;
+        conn_want_read(s->conn, true);
+        pump(s);
+}
+
 static void on_drained(void *ctx)
 {
         struct h1_server *s = ctx;
-        if (s->x) {
+        if (s->x)
                 exchange_drained(s->x, s);
-        } else {
-                conn_want_read(s->conn, true);
-                pump(s);
-        }
+        else
+                go_on(s);
 }
 
 static void on_closed(void *ctx, const char *why)
@@ -385,8 +408,10 @@ static void on_closed(void *ctx, const char *why)
 void h1_server_begin(struct door *d, struct conn *c, const struct origin *o, const void *early,
                      size_t early_n)
 {
-        static const struct conn_ops ops = {
-                .readable = on_readable, .drained = on_drained, .closed = on_closed};
+        static const struct conn_ops ops = {.readable = on_readable,
+                                            .drained = on_drained,
+                                            .closed = on_closed,
+                                            .later = go_on};
         struct h1_server *s = calloc(1, sizeof *s);
         if (!s)
                 str_no_memory();

@@ -74,6 +74,10 @@ static void on_head(struct h2_stream *s, bool is_end)
         struct err err = {0};
         int status = 400;
         s->is_head_done = true;
+        if (e->door->exchanges_n >= e->door->conns_max) {
+                h2_stream_reset(s, NGHTTP2_REFUSED_STREAM);
+                return;
+        }
         s->x = exchange_new(e->door, &e->origin, &side_ops, s);
         if (h2_in_request(&s->in, e->origin.is_tls, is_end, &status, &err) < 0)
                 exchange_refuse(s->x, status, err.text);

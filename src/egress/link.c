@@ -1,6 +1,6 @@
-/* link.c - calls to dial and keeper: a number goes out with each, and comes back with the answer. Both
- * are ours and yet read bytes from elsewhere, so what they say is checked like anything else, and
- * nonsense ends this process: the box then has no network, which is what should happen. */
+/* link.c - calls to dial and keeper: a number goes out with each, and comes back with the answer.
+ * Both are ours and yet read bytes from elsewhere, so what they say is checked like anything else,
+ * and nonsense ends this process: the box then has no network, which is what should happen. */
 #include "egress/door.h"
 
 #include "base/err.h"
@@ -10,8 +10,16 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 
+/* Dial takes no more calls than 256 at once, some of which may be cancelled and on their way out.
+ */
+enum { DIALLING_MAX = 200 };
+
 struct dial_call {
         uint32_t id;
+        enum request_kind kind;
+        struct host_name host;
+        uint16_t port;
+        bool is_sent;
         void (*fn)(void *, int, const char *, enum door_dial_fault, const char *);
         void *ctx;
         struct dial_call *next;
@@ -24,31 +32,43 @@ struct leaf_call {
         struct leaf_call *next;
 };
 
-/* send_call(d, fd, ...): these sockets block: dial and keeper always read, and answer less than they
- * are asked. */
+/* send_call(d, fd, ...): these sockets block: dial and keeper always read, and answer less than
+ * they are asked. */
 static void send_call(struct door *d, int fd, uint32_t type, const struct buf *b)
 {
         if (frame_send(fd, type, b, NULL, 0) < 0)
                 door_fault(d, "a process of the door is gone");
 }
 
-struct dial_call *link_dial(struct door *d, enum request_kind kind, const struct host_name *host,
-                            uint16_t port,
-                            void (*fn)(void *, int, const char *, enum door_dial_fault,
-                                       const char *),
-                            void *ctx)
+static void send_dial(struct door *d, struct dial_call *c)
+{
+        _cleanup_buf_ struct buf b = {0};
+        c->is_sent = true;
+        d->dialling_n++;
+        buf_put_u32(&b, c->id);
+        buf_put_u32(&b, c->kind);
+        buf_put_lstr(&b, c->host.text);
+        buf_put_u32(&b, c->port);
+        send_call(d, d->dial_fd, DOOR_DIAL, &b);
+}
+
+struct dial_call *
+link_dial(struct door *d, enum request_kind kind, const struct host_name *host, uint16_t port,
+          void (*fn)(void *, int, const char *, enum door_dial_fault, const char *), void *ctx)
 {
         struct dial_call *c = calloc(1, sizeof *c);
         if (!c)
                 str_no_memory();
-        *c = (struct dial_call){.id = ++d->call_id, .fn = fn, .ctx = ctx, .next = d->dials};
+        *c = (struct dial_call){.id = ++d->call_id,
+                                .kind = kind,
+                                .host = *host,
+                                .port = port,
+                                .fn = fn,
+                                .ctx = ctx,
+                                .next = d->dials};
         d->dials = c;
-        _cleanup_buf_ struct buf b = {0};
-        buf_put_u32(&b, c->id);
-        buf_put_u32(&b, kind);
-        buf_put_lstr(&b, host->text);
-        buf_put_u32(&b, port);
-        send_call(d, d->dial_fd, DOOR_DIAL, &b);
+        if (d->dialling_n < DIALLING_MAX)
+                send_dial(d, c);
         return c;
 }
 
@@ -58,9 +78,22 @@ static struct dial_call *take_dial(struct door *d, uint32_t id)
                 if ((*p)->id == id) {
                         struct dial_call *c = *p;
                         *p = c->next;
+                        if (c->is_sent)
+                                d->dialling_n--;
                         return c;
                 }
         return NULL;
+}
+
+/* send_next(d): the oldest call that waits, if there is room. */
+static void send_next(struct door *d)
+{
+        struct dial_call *oldest = NULL;
+        for (struct dial_call *c = d->dials; c && d->dialling_n < DIALLING_MAX; c = c->next)
+                if (!c->is_sent)
+                        oldest = c;
+        if (oldest)
+                send_dial(d, oldest);
 }
 
 void link_dial_cancel(struct door *d, struct dial_call *c)
@@ -68,8 +101,11 @@ void link_dial_cancel(struct door *d, struct dial_call *c)
         _cleanup_buf_ struct buf b = {0};
         buf_put_u32(&b, c->id);
         take_dial(d, c->id);
+        if (c->is_sent) {
+                send_call(d, d->dial_fd, DOOR_DIAL_CANCEL, &b);
+                send_next(d);
+        }
         free(c);
-        send_call(d, d->dial_fd, DOOR_DIAL_CANCEL, &b);
 }
 
 static void on_dialled(struct door *d, struct frame *f)
@@ -81,6 +117,7 @@ static void on_dialled(struct door *d, struct frame *f)
             cur_lstr(&f->body, 1000, &words) < 0 || (is_ok && f->fds_n != 1))
                 door_fault(d, "dial sent a message that makes no sense");
         struct dial_call *c = take_dial(d, id);
+        send_next(d);
         if (c) { /* or it was cancelled meanwhile */
                 if (is_ok)
                         c->fn(c->ctx, frame_take_fd(f, 0), words, DOOR_DIAL_DENIED, NULL);
