@@ -17,6 +17,7 @@ import threading
 import time
 
 acks = {}
+seen = []  # requests that came where none should
 acks_changed = threading.Condition()
 
 
@@ -65,6 +66,8 @@ class Handler(socketserver.StreamRequestHandler):
             raw.append([name, value.strip()])
             headers[name.lower()] = value.strip()
         path = target.split("?")[0]
+        if "smuggled" in target:
+            seen.append("smuggled")
         name = path.strip("/").split("/")[0].replace("-", "_") or "hello"
         body = b"" if name in ("early_answer", "websocket") else self.read_body(headers)
         behave = getattr(self, "do_" + name, None)
@@ -206,6 +209,15 @@ class Handler(socketserver.StreamRequestHandler):
         self.send("HTTP/1.1 413 Content Too Large\r\ncontent-length: 4\r\nconnection: close\r\n\r\nbig\n")
         time.sleep(0.2)
         return False
+
+    def do_refuse_slowly(self, *_):
+        """No to a WebSocket, with a body that takes its time; whatever comes meanwhile is read as requests."""
+        self.send("HTTP/1.1 403 Forbidden\r\ncontent-length: 4\r\n\r\nn")
+        time.sleep(1)
+        self.send("o!\n")
+
+    def do_seen(self, *_):
+        self.answer("200 OK", f"smuggled {seen.count('smuggled')}\n")
 
     def do_continues(self, *_):
         for _i in range(200):
