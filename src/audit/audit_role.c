@@ -200,7 +200,8 @@ static bool find_process(uint32_t port, struct chain_process *who)
 static void take(const struct door_record *rec)
 {
         struct chain_process who;
-        bool is_seen = find_process(rec->source_port, &who);
+        /* A name is asked for by UDP, whose ports are others. */
+        bool is_seen = strcmp(rec->kind, "dns") != 0 && find_process(rec->source_port, &who);
         chain_put(&r.chain, r.box, rec, is_seen ? &who : NULL, &r.out);
         if (rec->host[0] && (!strcmp(rec->verdict, "deny") || !strcmp(rec->verdict, "ask-no")))
                 refused_add(&r.refused, rec->host, rec->port, rec->cure);
