@@ -30,6 +30,7 @@ enum {
         H2_STREAMS_MAX = 100,
         H2_OUT_HIGH = 64 << 10,
         H2_OUT_LOW = 16 << 10,
+        H2_HELD_MAX = 64 << 20, /* by all streams together; from half of it they are told sooner */
         H2_LINGER_MAX = 8 << 20,
         H2_LINGER_MS = 1000,
         H2_CALM_MAX = 400,       /* odd frames in a row before the other end is sent away */

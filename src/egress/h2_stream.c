@@ -6,6 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What all streams of the process hold together, both ways. Windows and H2_OUT_HIGH bound one
+ * stream and one connection; this bounds a box that opens thousands and reads nothing. */
+static size_t held_n;
+
+static void hold(struct h2_stream *s, struct buf *b, const void *p, size_t n)
+{
+        size_t before = b->len;
+        buf_put(b, p, n);
+        held_n += b->len - before;
+        if (b->is_broken || held_n > H2_HELD_MAX)
+                h2_stream_reset(s, NGHTTP2_ENHANCE_YOUR_CALM);
+}
+
 struct h2_stream *h2_stream_new(struct h2 *h, int32_t id)
 {
         struct h2_stream *s = calloc(1, sizeof *s);
@@ -29,6 +42,7 @@ void h2_stream_free(struct h2_stream *s)
         if (s->next)
                 s->next->prev = s->prev;
         s->h2->streams_n--;
+        held_n -= s->held.len + (s->out.len - s->out_at);
         h2_in_free(&s->in);
         buf_free(&s->held);
         buf_free(&s->out);
@@ -58,9 +72,7 @@ void h2_stream_take(struct h2_stream *s, const void *p, size_t n)
         if (!s->is_full && s->held.len == 0)
                 pass_on(s, p, n);
         else
-                buf_put(&s->held, p, n); /* no more than the stream's window */
-        if (s->held.is_broken)
-                h2_stream_reset(s, NGHTTP2_INTERNAL_ERROR);
+                hold(s, &s->held, p, n); /* no more than the stream's window */
 }
 
 static void tell_end(struct h2_stream *s)
@@ -108,11 +120,9 @@ bool h2_stream_data(void *stream, struct exchange *x, const void *p, size_t n)
                 return true;
         if (s->out_at == s->out.len)
                 s->out.len = s->out_at = 0;
-        buf_put(&s->out, p, n);
-        if (s->out.is_broken)
-                h2_stream_reset(s, NGHTTP2_INTERNAL_ERROR);
+        hold(s, &s->out, p, n);
         wake(s);
-        s->has_said_full = waiting(s) >= H2_OUT_HIGH;
+        s->has_said_full = waiting(s) >= (held_n < H2_HELD_MAX / 2 ? H2_OUT_HIGH : 1);
         return !s->has_said_full;
 }
 
@@ -172,6 +182,7 @@ nghttp2_data_provider h2_stream_source(struct h2_stream *s)
 void h2_stream_sent(struct h2_stream *s, size_t n)
 {
         s->out_at += n;
+        held_n -= n;
         if (s->out_at == s->out.len) {
                 s->out.len = s->out_at = 0;
         } else if (s->out_at > H2_OUT_HIGH) {
@@ -199,6 +210,7 @@ static void deliver(struct h2_stream *s)
 {
         struct buf held = s->held;
         s->held = (struct buf){0};
+        held_n -= held.len;
         if (held.len)
                 pass_on(s, held.data, held.len);
         buf_free(&held);
