@@ -90,7 +90,7 @@ static void follow(struct audit_log *l, const struct audit_record *r, bool is_re
                                  (unsigned long long)number);
         }
         l->chain.seq = number;
-        chain_hash(l->line, l->line_len, l->chain.prev);
+        sha256_hex(l->line, l->line_len, l->chain.prev);
 }
 
 int audit_log_next(struct audit_log *l, struct audit_record *r, struct err *err)

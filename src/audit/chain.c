@@ -1,7 +1,5 @@
 /* chain.c - see chain.h. One line per record; strings come from the box by way of egress and are
  * quoted, so no record can pretend to be two. */
-#define OPENSSL_SUPPRESS_DEPRECATED    /* the plain functions need nothing of the library but      \
-                                          themselves */
 #include "audit/chain.h"
 
 #include "base/buf.h"
@@ -9,7 +7,6 @@
 #include "base/json.h"
 #include "wire/door.h"
 
-#include <openssl/sha.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,25 +16,10 @@
 /* Two lines of the greatest length fit: strings of a record, each byte written as \u00xx. */
 enum { TAIL_MAX = 1 << 20 };
 
-void chain_hash(const void *p, size_t n, char out[CHAIN_HASH_LEN + 1])
-{
-        static const char hex[] = "0123456789abcdef";
-        uint8_t sum[SHA256_DIGEST_LENGTH];
-        SHA256_CTX c;
-        SHA256_Init(&c);
-        SHA256_Update(&c, p, n);
-        SHA256_Final(sum, &c);
-        for (size_t i = 0; i < sizeof sum; i++) {
-                out[2 * i] = hex[sum[i] >> 4];
-                out[2 * i + 1] = hex[sum[i] & 15];
-        }
-        out[CHAIN_HASH_LEN] = 0;
-}
-
 void chain_begin(struct chain *c)
 {
         *c = (struct chain){.seq = 0};
-        memset(c->prev, '0', CHAIN_HASH_LEN);
+        memset(c->prev, '0', SHA256_HEX_LEN);
 }
 
 int chain_seq(const char *line, size_t n, uint64_t *seq)
@@ -96,7 +78,7 @@ int chain_resume(struct chain *c, int fd, struct err *err)
         size_t len = (size_t)(text + end - line);
         if (c->is_torn || chain_seq(line, len, &c->seq) < 0)
                 c->seq = count_lines(fd, (uint64_t)st.st_size);
-        chain_hash(line, len, c->prev);
+        sha256_hex(line, len, c->prev);
         return 0;
 }
 
@@ -156,7 +138,7 @@ void chain_put(struct chain *c, const char *box, const struct door_record *r,
         size_t begin = out->len;
         put_u64(out, "{\"seq\":", c->seq + 1);
         buf_put_str(out, ",\"prev\":\"");
-        buf_put(out, c->prev, CHAIN_HASH_LEN);
+        buf_put(out, c->prev, SHA256_HEX_LEN);
         buf_put_u8(out, '"');
         put_time(out, r->time_us);
         put_str(out, ",\"box\":", box);
@@ -185,7 +167,7 @@ void chain_put(struct chain *c, const char *box, const struct door_record *r,
         if (out->is_broken)
                 return;
         c->seq++;
-        chain_hash(out->data + begin, out->len - begin, c->prev);
+        sha256_hex(out->data + begin, out->len - begin, c->prev);
         buf_put_u8(out, '\n');
 }
 

@@ -3,6 +3,8 @@
 #ifndef AUDIT_CHAIN_H
 #define AUDIT_CHAIN_H
 
+#include "base/sha256.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,8 +12,6 @@
 struct buf;
 struct door_record;
 struct err;
-
-enum { CHAIN_HASH_LEN = 64 }; /* SHA-256 in lower-case hex */
 
 /* The process that asked, as the witness saw it. */
 struct chain_process {
@@ -21,12 +21,9 @@ struct chain_process {
 
 struct chain {
         uint64_t seq;                  /* of the last line; 0 before the first */
-        char prev[CHAIN_HASH_LEN + 1]; /* of the last line; zeros before the first */
+        char prev[SHA256_HEX_LEN + 1]; /* of the last line; zeros before the first */
         bool is_torn;                  /* the log ends in the middle of a line */
 };
-
-/* chain_hash(p, n, out): of a line without its newline. */
-void chain_hash(const void *, size_t, char out[CHAIN_HASH_LEN + 1]);
 
 /* chain_begin(c): of a log that has no line. */
 void chain_begin(struct chain *);

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fdio.h"
+#include "base/sha256.h"
 #include "wire/door.h"
 #include "wire/frame.h"
 
@@ -53,14 +54,14 @@ static struct door_record sample(const char *host, const char *verdict)
 
 static void hashes(void)
 {
-        char out[CHAIN_HASH_LEN + 1];
-        chain_hash("abc", 3, out);
+        char out[SHA256_HEX_LEN + 1];
+        sha256_hex("abc", 3, out);
         check_str("SHA-256 of abc", out,
                   "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-        chain_hash("", 0, out);
+        sha256_hex("", 0, out);
         check_str("SHA-256 of nothing", out,
                   "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-        chain_hash("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56, out);
+        sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56, out);
         check_str("SHA-256 of two blocks", out,
                   "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
 }
