@@ -54,8 +54,18 @@ holds "and a tag" "$out" 403
 out=$(push HEAD:refs/heads/agent/two :refs/heads/agent/one)
 same "several branches of its own, and one deleted" "$(refs)" "refs/heads/agent/two "
 out=$(in_box body git -C work push -q --force -o some=option origin HEAD:refs/heads/agent/three 2>&1)
+out=$(in_box body sh -c 'cd work && head -c 3000000 /dev/urandom >large && git add large && git commit -q -m large' 2>&1)
+out=$(push HEAD:refs/heads/agent/large)
+holds "a push with a pack of any size, after git tried whether it may" "$(refs)" refs/heads/agent/large
+out=$(push HEAD:refs/heads/main)
+holds "and refused by the same line" "$out" 403
 same "nothing else was changed" "$(refs | tr ' ' '\n' | grep -cvE '^(refs/heads/agent/.*)?$')" 0
 same "and what was pushed can be fetched" "$(in_box body sh -c 'git clone -q -b agent/two http://git.example.test/repo.git copy && cat copy/file' 2>&1)" one
+
+printf '0000' >"$work/ws/flush"
+plain() { cu -o /dev/null -w '%{http_code}' "$@"; }
+same "a form with the right ref is no push" "$(plain -d 'ref=refs/heads/agent/x' http://git.example.test/repo.git/git-receive-pack)" 403
+same "and no body calls itself a push elsewhere" "$(plain -H 'content-type: application/x-git-receive-pack-request' --data-binary @flush http://api.example.test/echo)" 403
 
 # --- codings ---------------------------------------------------------------------------------------
 

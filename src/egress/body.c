@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "egress/body_int.h"
+#include "policy/path_canon.h"
 
 #include <string.h>
 #include <strings.h>
@@ -143,9 +144,36 @@ struct body *body_read(const char *type, const char *coding, const void *p, size
                 b->state = REQUEST_BODY_NONE;
         else if (read_it(b, type, coding, p, n) < 0)
                 b->state = REQUEST_BODY_UNREADABLE;
+        else if (b->kind == KIND_GIT && b->bytes.len == 4)
+                b->state = REQUEST_BODY_IDLE; /* a flush alone: git tries whether it may push */
         else
                 b->state = REQUEST_BODY_READ;
         return b;
+}
+
+static bool is_for_pushes(void *ctx, const char *reading, size_t n)
+{
+        static const char name[] = "/git-receive-pack";
+        size_t len = sizeof name - 1;
+        while (n && reading[n - 1] == '/')
+                n--;
+        bool *is_any = ctx;
+        *is_any = *is_any || (n >= len && strncasecmp(reading + n - len, name, len) == 0);
+        return true;
+}
+
+bool body_fits_path(const char *type, const struct path_canon *path)
+{
+        enum kind kind = KIND_OTHER;
+        bool is_any = false;
+        path_canon_each(path, is_for_pushes, &is_any);
+        return (read_type(type, &kind, NULL) == 0 && kind == KIND_GIT) == is_any;
+}
+
+bool body_has_tail(const char *type, const char *coding)
+{
+        enum kind kind;
+        return read_type(type, &kind, NULL) == 0 && kind == KIND_GIT && coding[0] == '\0';
 }
 
 enum request_body body_state(const struct body *b)

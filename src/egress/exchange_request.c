@@ -79,14 +79,16 @@ static void judge(struct exchange *x)
 /* body_is_here(x): all of it, or as much as we are willing to hold. */
 static void body_is_here(struct exchange *x, bool is_too_large)
 {
-        const struct field *type = head_find(&x->req, "content-type");
-        const struct field *coding = head_find(&x->req, "content-encoding");
+        const struct field *f = head_find(&x->req, "content-type");
+        const char *type = f ? head_str(&x->req, f->value) : "";
+        f = head_find(&x->req, "content-encoding");
+        const char *coding = f ? head_str(&x->req, f->value) : "";
         x->body_state = REQUEST_BODY_UNREADABLE;
-        if (!is_too_large && head_count(&x->req, "content-type") <= 1 &&
+        if ((!is_too_large || body_has_tail(type, coding)) && body_fits_path(type, &x->req.path) &&
+            head_count(&x->req, "content-type") <= 1 &&
             head_count(&x->req, "content-encoding") <= 1) {
-                x->body = body_read(type ? head_str(&x->req, type->value) : "",
-                                    coding ? head_str(&x->req, coding->value) : "", x->early.data,
-                                    x->early.len);
+                x->body = body_read(type, coding, x->early.data,
+                                    is_too_large ? BODY_MAX : x->early.len);
                 x->body_state = body_state(x->body);
         }
         judge(x);

@@ -97,7 +97,7 @@ static enum match match_query(const struct rule_cond *c, const struct request *q
         return MATCH_SOME; /* who knows what the server makes of it */
 }
 
-static enum match match_body(const struct rule_cond *c, const struct request *q)
+static enum match match_body(const struct rule_cond *c, const struct request *q, bool is_grant)
 {
         struct tally t = {.glob = &c->value};
         switch (q->body) {
@@ -107,6 +107,8 @@ static enum match match_body(const struct rule_cond *c, const struct request *q)
                 return MATCH_NEEDS_BODY;
         case REQUEST_BODY_UNREADABLE:
                 return MATCH_UNREADABLE;
+        case REQUEST_BODY_IDLE:
+                return is_grant && c->where == RULE_FORM ? MATCH_ALL : MATCH_NO;
         case REQUEST_BODY_READ:
                 q->body_each(q->body_ctx, c->where, c->name, count, &t);
                 return result(&t);
@@ -114,7 +116,7 @@ static enum match match_body(const struct rule_cond *c, const struct request *q)
         return MATCH_UNREADABLE;
 }
 
-static enum match match_cond(const struct rule_cond *c, const struct request *q)
+static enum match match_cond(const struct rule_cond *c, const struct request *q, bool is_grant)
 {
         switch (c->where) {
         case RULE_HEADER:
@@ -123,7 +125,7 @@ static enum match match_cond(const struct rule_cond *c, const struct request *q)
                 return match_query(c, q);
         case RULE_JSON:
         case RULE_FORM:
-                return match_body(c, q);
+                return match_body(c, q, is_grant);
         }
         return MATCH_SOME;
 }
@@ -164,7 +166,7 @@ enum match match_rule(const struct rule *r, const struct request *q)
         /* What can be answered without the body is answered first. */
         enum match body = MATCH_ALL;
         for (size_t i = 0; i < r->conds_n; i++) {
-                enum match m = match_cond(&r->conds[i], q);
+                enum match m = match_cond(&r->conds[i], q, rule_is_grant(r->verdict));
                 if (m == MATCH_NO)
                         return MATCH_NO;
                 if (m == MATCH_NEEDS_BODY || m == MATCH_UNREADABLE)

@@ -25,6 +25,7 @@ enum request_body {
         REQUEST_BODY_UNREAD,     /* it has one; nobody has looked at it yet */
         REQUEST_BODY_UNREADABLE, /* too large, broken, duplicate keys, unknown encoding */
         REQUEST_BODY_READ,       /* body_each answers */
+        REQUEST_BODY_IDLE,       /* a push that names no ref: no grant by form: is against it */
 };
 
 struct request_header {

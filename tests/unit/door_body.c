@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "egress/body.h"
+#include "policy/path_canon.h"
 #include "unit/check.h"
 
 #include <stdlib.h>
@@ -213,6 +214,26 @@ static void check_git(const char *name, const struct buf *push, const char *fiel
         body_free(b);
 }
 
+static bool fits(const char *type, const char *text)
+{
+        struct path_canon p = {0};
+        path_canon_parse(text, strlen(text), &p, NULL);
+        bool is_fit = body_fits_path(type, &p);
+        path_canon_free(&p);
+        return is_fit;
+}
+
+static void check_paths(void)
+{
+        CHECK("a push goes to where pushes go", fits(GIT, "/a.git/git-receive-pack"));
+        CHECK("a push goes nowhere else", !fits(GIT, "/api") && !fits(GIT, "/git-receive-pack/x"));
+        CHECK("a form does not go there", !fits(FORM, "/a.git/git-receive-pack") &&
+                                                  !fits(FORM, "/a.git/git-receive-pack;x") &&
+                                                  !fits(FORM, "/a.git/git-receive-pack/") &&
+                                                  !fits("", "/a.git%2Fgit-receive-pack"));
+        CHECK("a form goes elsewhere", fits(FORM, "/api") && fits(JSON, "/") && fits("", "/x"));
+}
+
 static void check_pushes(void)
 {
         static const char one[] = OLD " " NEW " refs/heads/a\0report-status push-options";
@@ -222,6 +243,9 @@ static void check_pushes(void)
         pkt(&push, plain, sizeof plain - 1);
         pkt(&push, two, sizeof two - 1);
         buf_put_str(&push, "0000PACK\1\2\3");
+        CHECK("a flush alone asks for nothing", state_of(GIT, "", "0000", 4) == REQUEST_BODY_IDLE);
+        CHECK("a pack may be cut off", body_has_tail(GIT, "") && !body_has_tail(GIT, "gzip"));
+        CHECK("nothing else may", !body_has_tail(JSON, "") && !body_has_tail("", ""));
         check_git("refs of a push", &push, "ref", "<refs/heads/main><refs/heads/b>");
         check_git("new ids of a push", &push, "new", "<" NEW "><" NEW ">");
         check_git("old ids of a push", &push, "old", "<" OLD "><" OLD ">");
@@ -244,5 +268,6 @@ int main(void)
         check_cases();
         check_codings();
         check_pushes();
+        check_paths();
         return check_end();
 }

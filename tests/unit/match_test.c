@@ -171,6 +171,11 @@ static void test_bodies(void)
         CHECK("a body that cannot be read", ask(rule, q, "a.org", "/") == MATCH_UNREADABLE);
         q.body = REQUEST_BODY_NONE;
         CHECK("no body has no fields", ask(rule, q, "a.org", "/") == MATCH_NO);
+        q.body = REQUEST_BODY_IDLE;
+        CHECK("a push without refs is no reason to refuse, and none against a grant",
+              ask("deny POST a.org form:ref=x", q, "a.org", "/") == MATCH_NO &&
+                      ask("allow POST a.org form:ref=x", q, "a.org", "/") == MATCH_ALL &&
+                      ask("allow POST a.org json:/ref=x", q, "a.org", "/") == MATCH_NO);
         q.body = REQUEST_BODY_READ;
         q.body_ctx = &f;
         CHECK("a field that fits", ask(rule, q, "a.org", "/") == MATCH_ALL);
