@@ -20,7 +20,7 @@
 /* So many reads in one round, then the others have their turn. */
 enum { READS_PER_ROUND = 16, KICKS_PER_ROUND = 64, RECORD_MAX = 16 << 10 };
 /* What is left for a slow reader is sent as long as it takes some of it now and then. */
-enum { GOODBYE_MS = 2000, SLOW_MS = 10000, ORPHANS_MAX = 1024 };
+enum { GOODBYE_MS = 2000, SLOW_MS = 10000, ORPHANS_MIN = 16 };
 
 struct conn {
         struct door *door;
@@ -448,11 +448,17 @@ void conn_finish(struct conn *c)
         say_goodbye(c);
 }
 
+/* is_crowded(d): so many are saying goodbye that the next one has no time for it. */
+static bool is_crowded(const struct door *d)
+{
+        return d->orphans_n >= d->conns_max / 4 + ORPHANS_MIN;
+}
+
 void conn_finish_free(struct conn *c)
 {
         if (!c || c->is_dead)
                 return;
-        if (c->is_failed || c->is_shaking || c->door->orphans_n >= ORPHANS_MAX) {
+        if (c->is_failed || c->is_shaking || is_crowded(c->door)) {
                 conn_free(c);
                 return;
         }

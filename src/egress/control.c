@@ -13,7 +13,10 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
+
+enum { QUESTION_MAX = 4000 };
 
 void door_fault(struct door *d, const char *fmt, ...)
 {
@@ -160,15 +163,23 @@ int control_init(struct door *d, struct err *err)
         return 0;
 }
 
+/* put_short(b, s): as much of it as a person would read; the supervisor takes no more than 8192. */
+static void put_short(struct buf *b, const char *s)
+{
+        char *text = strlen(s) > QUESTION_MAX ? str_fmt("%.*s...", QUESTION_MAX, s) : NULL;
+        buf_put_lstr(b, text ? text : s);
+        free(text);
+}
+
 void control_question(struct door *d, uint64_t id, const char *what, const char *rule,
                       const char *cure)
 {
         _cleanup_buf_ struct buf b = {0};
         buf_put_u64(&b, id);
         buf_put_u32(&b, DOOR_ASK_MS / 1000);
-        buf_put_lstr(&b, what);
-        buf_put_lstr(&b, rule);
-        buf_put_lstr(&b, cure);
+        put_short(&b, what);
+        put_short(&b, rule);
+        buf_put_lstr(&b, strlen(cure) > QUESTION_MAX ? "" : cure); /* half a rule is none */
         frame_send(d->control_fd, DOOR_QUESTION, &b, NULL, 0);
 }
 

@@ -69,6 +69,7 @@ struct door {
         EVP_PKEY *leaf_key, *leaf_pub;
         struct leaf *leaves[1024];
         size_t leaves_n;
+        uint64_t minted, minted_ms; /* thousandths of a new certificate, and when */
         struct trust *trust;
 
         /* exchange.c, relay.c, upstream.c: everything that is open, for changes of policy */

@@ -1,6 +1,6 @@
-/* tls.c - deciphering on both sides. One context each for the life of the process, because making one
- * costs as much as a handshake; a leaf certificate per name from the keeper, kept; one key for all
- * of them. No session tickets toward the box: each connection shows its name again. */
+/* tls.c - deciphering on both sides. One context each for the life of the process, because making
+ * one costs as much as a handshake; a leaf certificate per name from the keeper, kept; one key for
+ * all of them. No session tickets toward the box: each connection shows its name again. */
 #include "egress/door.h"
 
 #include "base/err.h"
@@ -13,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAVES_MAX = 4096 };
+/* Certificates for new names: at once, and then in a second. Names that are looked up are fewer;
+ * this is for those that a program only says in its handshake with an address. */
+enum { LEAVES_MAX = 4096, LEAVES_BURST = 500, LEAVES_PER_SECOND = 50 };
 
 struct leaf {
         struct host_name host;
@@ -71,7 +73,8 @@ int tls_init(struct door *d, struct err *err)
         return 0;
 }
 
-int tls_keeper_hello(struct door *d, const uint8_t *key, size_t key_n, const uint8_t *ca, size_t ca_n)
+int tls_keeper_hello(struct door *d, const uint8_t *key, size_t key_n, const uint8_t *ca,
+                     size_t ca_n)
 {
         if (d->leaf_key)
                 return -1;
@@ -134,6 +137,19 @@ static void on_leaf(void *ctx, const uint8_t *der, size_t n, const char *why)
         free(w);
 }
 
+/* may_mint(d): may the keeper be asked once more now? */
+static bool may_mint(struct door *d)
+{
+        uint64_t now = loop_now(d->loop), passed = now - d->minted_ms;
+        d->minted_ms = now;
+        uint64_t back = passed * LEAVES_PER_SECOND; /* thousandths */
+        d->minted = d->minted > back ? d->minted - back : 0;
+        if (d->minted >= LEAVES_BURST * 1000)
+                return false;
+        d->minted += 1000;
+        return true;
+}
+
 struct leaf_call *tls_leaf(struct door *d, const struct host_name *host,
                            void (*fn)(void *ctx, X509 *, const char *why), void *ctx)
 {
@@ -143,6 +159,10 @@ struct leaf_call *tls_leaf(struct door *d, const struct host_name *host,
                         fn(ctx, l->cert, NULL);
                         return NULL;
                 }
+        if (!may_mint(d)) {
+                fn(ctx, NULL, "certificates for new names are asked for too fast");
+                return NULL;
+        }
         struct leaf_wait *w = calloc(1, sizeof *w);
         if (!w)
                 str_no_memory();
