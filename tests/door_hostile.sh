@@ -64,7 +64,7 @@ cat >"$work/ws/unread.py" <<-'PY'
 	print("all", flush=True)
 	sys.stdin.read()
 PY
-if [ -n "$is_weighed" ]; then
+if [ -n "$is_weighed" ] && [ "${VARIANT:-release}" != asan ]; then
 	light=$(weigh)
 	mkfifo "$work/hold"
 	timeout -k 2 60 "$ostiary" exec hostile -- python3 unread.py <"$work/hold" >"$work/unread" 2>&1 &
@@ -130,6 +130,30 @@ PY
 same "bytes on a refused WebSocket" "$(in_box hostile python3 smuggle.py 2>&1)" "done"
 same "reach no origin as a request" "$(cu https://odd.example.test/seen)" "smuggled 0"
 
+# --- a question that is longer than anybody reads ------------------------------------------------------------
+
+long=http://ask.example.test/$(head -c 12000 /dev/zero | tr '\0' a)
+same "a very long question is one too" "$(in_box hostile curl -s -m 2 -o /dev/null -w '%{http_code}' "$long" 2>/dev/null)" 000
+same "and the door goes on" "$(cu https://nginx.example.test/hello)" "hello from nginx"
+
+# --- names that nobody looked up -----------------------------------------------------------------------------
+
+cat >"$work/ws/mint.py" <<-'PY'
+	import socket, ssl
+	ctx = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+	ctx.check_hostname, ctx.verify_mode = False, ssl.CERT_NONE
+	good = 0
+	for i in range(700):
+	    s = socket.create_connection(("192.0.2.7", 443), 5)
+	    try:
+	        ctx.wrap_socket(s, server_hostname=f"n{i}.example.test").close()
+	        good += 1
+	    except OSError:
+	        s.close()
+	print("some" if 500 <= good < 700 else good)
+PY
+same "certificates for made-up names have a limit" "$(in_box hostile python3 mint.py 2>&1)" some
+
 # --- dice ---------------------------------------------------------------------------------------------------
 
 in_box hostile /usr/bin/python3 hostile_client.py "$seed" 8 >"$work/out" 2>&1
@@ -149,6 +173,7 @@ same "every process is the one it was" "$(roles)" "$before"
 if [ -n "$is_weighed" ]; then
 	# The pool keeps 128 idle connections for a minute.
 	is_back() { [ "$(count)" -le $((fds + 130)) ]; }
+	sleep 12
 	within 20 is_back
 	check "no descriptor stays" $? "$fds before, $(count) after"
 	[ "${VARIANT:-release}" = asan ] || [ "$(weigh)" -le $((weight + 8192)) ]
