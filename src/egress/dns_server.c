@@ -1,5 +1,5 @@
-/* dns_server.c - the box's name server: queries to any address's port 53 arrive here, by UDP or TCP,
- * and are answered as if from there. dns.c decides what; nothing is asked of anybody. */
+/* dns_server.c - the box's name server: queries to any address's port 53 arrive here, by UDP or
+ * TCP, and are answered as if from there. dns.c decides what; nothing is asked of anybody. */
 #include "egress/door.h"
 
 #include "base/str.h"
@@ -15,20 +15,24 @@
 
 enum { PER_ROUND = 64 };
 
-/* flag(d, note): many new names at once are how data leaves through names. */
+/* flag(d, note): many new names at once are how data leaves through names. Told once a second, or
+ * it would be how a disk is filled. */
 static void flag(struct door *d, const struct dns_note *note)
 {
-        if (note->is_capped)
-                record_put(d, &(struct door_record){
-                                      .time_us = record_now_us(),
-                                      .kind = "dns",
-                                      .verdict = "deny",
-                                      .protocol = "dns",
-                                      .host = note->host.text,
-                                      .port = 53,
-                                      .note = "new names are asked for too fast; answered that "
-                                              "there is no such name",
-                              });
+        uint64_t second = loop_now(d->loop) / 1000;
+        if (!note->is_capped || d->flagged_s == second)
+                return;
+        d->flagged_s = second;
+        record_put(d, &(struct door_record){
+                              .time_us = record_now_us(),
+                              .kind = "dns",
+                              .verdict = "deny",
+                              .protocol = "dns",
+                              .host = note->host.text,
+                              .port = 53,
+                              .note = "new names are asked for too fast; answered that "
+                                      "there is no such name",
+                      });
 }
 
 struct udp {
@@ -62,8 +66,8 @@ static void on_udp(void *ctx, uint32_t events)
                     c->cmsg_type != IP_PKTINFO)
                         continue;
                 struct dns_note note = {0};
-                size_t len = dns_answer(u->door->names, query, (size_t)n,
-                                        loop_now(u->door->loop), answer, &note);
+                size_t len = dns_answer(u->door->names, query, (size_t)n, loop_now(u->door->loop),
+                                        answer, &note);
                 flag(u->door, &note);
                 if (len == 0)
                         continue;
@@ -90,7 +94,8 @@ void dns_server_udp(struct door *d, int fd)
                 door_fault(d, "the name server's socket cannot be watched");
 }
 
-/* --- TCP: a length before each message --------------------------------------------------------- */
+/* --- TCP: a length before each message ---------------------------------------------------------
+ */
 
 struct tcp {
         struct door *door;
@@ -131,8 +136,8 @@ static bool answer_one(struct tcp *t, bool *is_bad)
                 return false;
         uint8_t out[2 + DNS_MAX];
         struct dns_note note = {0};
-        size_t n = dns_answer(t->door->names, t->in + 2, len, loop_now(t->door->loop), out + 2,
-                              &note);
+        size_t n =
+                dns_answer(t->door->names, t->in + 2, len, loop_now(t->door->loop), out + 2, &note);
         flag(t->door, &note);
         *is_bad = n == 0 || conn_is_full(t->conn);
         if (*is_bad)

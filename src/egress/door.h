@@ -63,6 +63,7 @@ struct door {
         size_t conns_n, conns_max;
         bool is_full; /* listeners are paused until a connection ends */
         struct names *names;
+        uint64_t flagged_s; /* when the log was last told of too many names */
 
         /* tls.c */
         SSL_CTX *server_ctx, *client_ctx;

@@ -342,6 +342,9 @@ void upstream_prepare(struct door *d, const struct host_name *host, uint16_t por
         policy_may_dial(d->policy, REQUEST_HTTP, host, port, &p);
         if (p.verdict != POLICY_ALLOW) /* where somebody is asked, nothing is begun before */
                 return;
+        /* Nor where it is counted: looking a name up says it to others, and is not counted here. */
+        if (p.line->rule.hosts || p.line->rule.rate_n || p.line->rule.bytes)
+                return;
         struct key k = {.host = *host, .port = port, .is_tls = true};
         put_rule(&k, &p.line->rule);
         for (struct upstream *u = d->upstreams; u; u = u->next)
