@@ -21,9 +21,9 @@ void loop_want(struct loop_src *, uint32_t events);
 /* loop_del(&s): stop watching; sets the pointer to NULL. NULL is fine. */
 void loop_del(struct loop_src **);
 
-/* A timer is a member of whatever it belongs to, zeroed and with fn and ctx set by its owner. It fires
- * once, up to a tenth of a second late: it is for time limits. Moving it to later, which every
- * request does, costs nothing. */
+/* A timer is a member of whatever it belongs to, zeroed and with fn and ctx set by its owner. It
+ * fires once, up to a tenth of a second late: it is for time limits. Moving it to later, which
+ * every request does, costs nothing. */
 struct loop_timer {
         void (*fn)(void *ctx);
         void *ctx;
@@ -35,8 +35,8 @@ void loop_timer_stop(struct loop_timer *);
 /* loop_now(l): monotonic milliseconds when this round began. */
 uint64_t loop_now(const struct loop *);
 
-/* loop_after(l, fn, ctx): call ${fn} after each round, before waiting again. When it returns true the
- * loop does not wait. */
+/* loop_after(l, fn, ctx): call ${fn} after each round, before waiting again. When it returns true
+ * the loop does not wait. */
 void loop_after(struct loop *, bool (*fn)(void *ctx), void *ctx);
 
 /* loop_run(l): until loop_stop. 0, or -1 with errno. */

@@ -1,5 +1,5 @@
-/* allowance.c - what rate=, bytes= and hosts= of a rule have left. Kept by the rule's own text, so that
- * a change of policy which leaves the rule as it is does not fill its allowance up again. */
+/* allowance.c - what rate=, bytes= and hosts= of a rule have left. Kept by the rule's own text, so
+ * that a change of policy which leaves the rule as it is does not fill its allowance up again. */
 #include "egress/door.h"
 
 #include "base/str.h"
@@ -66,7 +66,8 @@ static bool take_host(struct allowance *a, const struct rule *r, const struct ho
         return true;
 }
 
-bool allowance_take(struct door *d, const struct rule *r, const struct host_name *h, char words[256])
+bool allowance_take(struct door *d, const struct rule *r, const struct host_name *h,
+                    char words[256])
 {
         if (!r || (!r->rate_n && !r->bytes && !r->hosts))
                 return true;

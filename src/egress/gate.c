@@ -103,8 +103,8 @@ static char *cure_of_ask(const struct policy_decision *p, const struct request *
         return policy_cure(&denied, r);
 }
 
-/* judge_override(policy, head, r, p): fields by which some servers let a request have another method
- * than it says. Both must be allowed; what is refused or asked for decides. */
+/* judge_override(policy, head, r, p): fields by which some servers let a request have another
+ * method than it says. Both must be allowed; what is refused or asked for decides. */
 static void judge_override(const struct policy *policy, const struct head *h, struct request *r,
                            struct policy_decision *p)
 {

@@ -1,5 +1,5 @@
-/* record.c - telling audit. Records of one round of the loop go out together. When audit does not keep
- * up we wait for it with everything else: nothing passes unlogged (note 5.6, 40). */
+/* record.c - telling audit. Records of one round of the loop go out together. When audit does not
+ * keep up we wait for it with everything else: nothing passes unlogged (note 5.6, 40). */
 #include "egress/door.h"
 
 #include "wire/frame.h"
@@ -25,7 +25,8 @@ void record_put(struct door *d, const struct door_record *r)
 void record_flush(struct door *d)
 {
         while (d->records.len > 0) {
-                if (frame_send_data(d->audit_fd, DOOR_RECORD, d->records.data, d->records.len) == 0) {
+                if (frame_send_data(d->audit_fd, DOOR_RECORD, d->records.data, d->records.len) ==
+                    0) {
                         d->records.len = 0;
                         break;
                 }

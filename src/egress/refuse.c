@@ -24,8 +24,8 @@ char *refuse_sentence(const struct refusal *r)
         char *s = str_fmt("%s %s%s%s%s%s%s%s", r->what,
                           r->status >= 500 || r->status == 400 ? "failed" : "was refused",
                           r->words ? ": " : "", r->words ? r->words : "", r->why ? ": " : "",
-                          r->why ? r->why : "",
-                          cmd ? ". To allow it, a person can run: " : ".", cmd ? cmd : "");
+                          r->why ? r->why : "", cmd ? ". To allow it, a person can run: " : ".",
+                          cmd ? cmd : "");
         free(cmd);
         return s;
 }
@@ -86,8 +86,7 @@ void refuse_answer(const struct refusal *r, const struct head *request, struct h
         } else {
                 h->status = (uint16_t)r->status;
                 bool is_json = accepts_json(request);
-                add(h, "content-type",
-                    is_json ? "application/json" : "text/plain; charset=utf-8");
+                add(h, "content-type", is_json ? "application/json" : "text/plain; charset=utf-8");
                 if (is_json)
                         put_json(body, r, sentence);
                 else

@@ -1,5 +1,5 @@
-/* relay.c - bytes that a rule lets pass unread: tcp (a raw stream, by name) and splice (TLS whose name
- * was read and nothing else). They are logged as what they are: blind. */
+/* relay.c - bytes that a rule lets pass unread: tcp (a raw stream, by name) and splice (TLS whose
+ * name was read and nothing else). They are logged as what they are: blind. */
 #include "egress/door.h"
 
 #include "base/str.h"
@@ -79,7 +79,8 @@ static void on_timer(void *ctx)
 }
 
 /* move(r, from, to, count, is_done): everything that is there, as long as there is room. */
-static void move(struct relay *r, struct conn *from, struct conn *to, uint64_t *count, bool *is_done)
+static void move(struct relay *r, struct conn *from, struct conn *to, uint64_t *count,
+                 bool *is_done)
 {
         char *p = r->door->scratch;
         while (!r->is_over && !*is_done) {
@@ -194,7 +195,8 @@ void relay_policy_changed(struct door *d)
         struct relay *next;
         for (struct relay *r = d->relays; r; r = next) {
                 next = r->next;
-                struct request q = {.kind = r->kind, .host = &r->origin.host, .port = r->origin.port};
+                struct request q = {
+                        .kind = r->kind, .host = &r->origin.host, .port = r->origin.port};
                 struct policy_decision p;
                 policy_decide(d->policy, &q, &p);
                 if (p.verdict == (r->kind == REQUEST_TCP ? POLICY_TCP : POLICY_SPLICE)) {

@@ -35,8 +35,8 @@ extern const struct upstream_ops h1_upstream, h2_upstream;
  * later. ${rule} is the one that allowed it. */
 void upstream_get(struct door *, struct exchange *, const struct host_name *, uint16_t port,
                   bool is_tls, const struct rule *);
-/* upstream_prepare(door, host, port): a client begins TLS with this name; begin the same with the origin
- * at once if rules may allow anything there, so that both handshakes run side by side. */
+/* upstream_prepare(door, host, port): a client begins TLS with this name; begin the same with the
+ * origin at once if rules may allow anything there, so that both handshakes run side by side. */
 void upstream_prepare(struct door *, const struct host_name *, uint16_t port);
 /* upstream_forget(door, x): it does not wait any more. */
 void upstream_forget(struct door *, struct exchange *);

@@ -7,7 +7,8 @@
 
 struct websocket;
 
-/* websocket_new(request): gives ${request} a key of our own for the origin; remembers the client's. */
+/* websocket_new(request): gives ${request} a key of our own for the origin; remembers the client's.
+ */
 struct websocket *websocket_new(struct head *request);
 void websocket_free(struct websocket *);
 
@@ -16,8 +17,9 @@ bool websocket_agreed(const struct websocket *, const struct head *answer, const
 /* websocket_answer(w, answer): make it the answer to the client's own key. */
 void websocket_answer(const struct websocket *, struct head *answer);
 
-/* websocket_up/down(w, x, ops, side, p, n): frames that came from the client, or from the origin. False
- * when the other side is full. A frame that breaks the protocol closes both sides in words. */
+/* websocket_up/down(w, x, ops, side, p, n): frames that came from the client, or from the origin.
+ * False when the other side is full. A frame that breaks the protocol closes both sides in words.
+ */
 bool websocket_up(struct websocket *, struct exchange *, const struct side_ops *, void *side,
                   const void *, size_t);
 bool websocket_down(struct websocket *, struct exchange *, const struct side_ops *, void *side,
