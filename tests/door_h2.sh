@@ -47,6 +47,11 @@ spec() { # WHERE HOST PORT tls|plain
 spec tls nginx.example.test 443 tls
 spec plain plain.example.test 80 plain
 
+log=$work/nginx/access.log
+[ "$(grep -c ' /hello HTTP' "$log")" -gt 50 ]
+check "nginx has a log of what arrived" $? "$(tail -n 3 "$log")"
+same "and nothing in it that had to be refused" "$(grep must-not-arrive "$log")" ""
+
 # --- what clients do ---------------------------------------------------------------------------------
 
 same "prior knowledge, in the clear" "$(cu --http2-prior-knowledge -w ' %{http_version}' http://plain.example.test/hello)" "hello from nginx

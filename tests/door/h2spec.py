@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""h2spec.py - the cases of h2spec (summerwind/h2spec, sections of RFC 7540, 9113 and 7541), written anew.
+"""h2spec.py - cases after the sections of h2spec (summerwind/h2spec; RFC 7540, 9113 and 7541). A list of our own: it
+follows h2spec's numbering, and is not made from its source, so numbers may differ here and there.
 
 usage: h2spec.py HOST PORT tls|plain [SECTION]   /hello there must be answered. Exit 1 when a case fails.
 """

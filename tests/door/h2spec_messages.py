@@ -6,6 +6,7 @@ from h2raw import Failed
 
 CASES = []
 HEAD = END_STREAM | END_HEADERS
+OK = b"\x88"  # :status 200 in HPACK's table
 
 
 def case(name, is_bare=False, mine=()):
@@ -73,15 +74,20 @@ def _(c):
 # --- not h2spec's: what could become something else in HTTP/1, and floods ---
 
 
+# Nothing with this word in its path may reach an origin: the suite looks into the origin's log.
+FORBIDDEN = "must-not-arrive"
+
+
 def refused(name, *more, method="GET", before=(), **change):
-    """Reset, or answered with a status of 400 and up; never passed on."""
+    """Reset, or answered by the door; whether it was passed on is for the origin's log to say."""
+    change.setdefault("path", "/" + FORBIDDEN)
 
     @case("own/" + name)
     def _(c):
         c.send(HEADERS, HEAD, 1, fields(before) + c.request(method, *more, **change))
         f = c.until(lambda f: f[2] == 1 and f[0] in (HEADERS, RST))
-        if f[0] == HEADERS and not (f[3][:1] in (b"\x8c", b"\x8d", b"\x8e") or b"\x034" in f[3][:5] or f[3][:1] == b"\x48"):
-            raise Failed("it was answered: %r" % f[3][:12])
+        if f[0] == HEADERS and f[3][:1] == OK:
+            raise Failed("it was answered with 200")
 
 
 refused("a name with a space", ("x test", "1"))
@@ -93,10 +99,10 @@ refused("transfer-encoding", ("transfer-encoding", "chunked"))
 refused("transfer_encoding", ("transfer_encoding", "chunked"))
 refused("upgrade", ("upgrade", "h2c"))
 refused("two hosts that differ", ("host", "other.example.test"))
-refused("a path without a slash", path="hello")
-refused("a path with a space", path="/hello x")
-refused("an absolute path", path="https://other.example.test/")
-refused("a path that climbs in code", path="/%2e%2e%2f%252e")
+refused("a path without a slash", path=FORBIDDEN)
+refused("a path with a space", path="/%s x" % FORBIDDEN)
+refused("an absolute path", path="https://other.example.test/" + FORBIDDEN)
+refused("a path that climbs in code", path="/%s/%%252e%%252e/x" % FORBIDDEN)
 refused("a method with a space", method="GET /x")
 refused("TRACE", method="TRACE")
 refused("a small method", method="get")
