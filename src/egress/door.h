@@ -60,7 +60,8 @@ struct door {
         size_t listeners_n;
         int spares[DOOR_LISTENERS_MAX];
         size_t spares_n;
-        size_t conns_n, conns_max;
+        size_t conns_n, conns_max, conns_peak;
+        uint64_t trimmed_ms;
         bool is_full; /* listeners are paused until a connection ends */
         struct names *names;
         uint64_t flagged_s; /* when the log was last told of too many names */

@@ -11,6 +11,7 @@
 #include "wire/frame.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 
@@ -29,6 +30,20 @@ void door_later(struct door *d, void (*fn)(void *), void *p)
         d->laters = l;
 }
 
+/* trim(d): after many connections the memory that they took goes back to the machine. */
+static void trim(struct door *d)
+{
+        enum { MANY = 64, AT_MOST_EVERY_MS = 1000 };
+        if (d->conns_n > d->conns_peak)
+                d->conns_peak = d->conns_n;
+        if (d->conns_peak < MANY || d->conns_n >= d->conns_peak / 4 ||
+            loop_now(d->loop) < d->trimmed_ms + AT_MOST_EVERY_MS)
+                return;
+        d->conns_peak = d->conns_n;
+        d->trimmed_ms = loop_now(d->loop);
+        malloc_trim(0);
+}
+
 /* after_round(d): what callbacks left to be done when nobody is in the middle of anything. */
 static bool after_round(void *ctx)
 {
@@ -41,6 +56,7 @@ static bool after_round(void *ctx)
                 free(l);
         }
         record_flush(d);
+        trim(d);
         if (d->kicked)
                 control_look(d);
         return d->kicked != NULL; /* what was just done may have given connections work */
