@@ -64,12 +64,12 @@ python3 -c 'import json,sys; e = json.loads(sys.argv[1])["error"]; sys.exit(e["t
 check "in JSON for whoever accepts that" $? "$out"
 holds "plain HTTP is judged by the same rules" "$(cu http://nginx2.example.test/x)" "was refused"
 holds "a literal address of the world is refused" "$(cu http://192.0.2.1/)" "was refused"
-same "a port that no rule names is refused at once" "$(cu -o /dev/null -w '%{exitcode}' http://nginx.example.test:81/ 2>/dev/null | tail -c 1)" 7
+same "a port that no rule names is refused at once" "$(in_box web curl -s -m 20 -o /dev/null -w '%{exitcode}' http://nginx.example.test:81/)" 7
 holds "Host that differs from the name (case 86)" "$(cu -w '%{http_code}' -H 'host: odd.example.test' --http1.1 https://nginx.example.test/hello)" 421
 holds "the same over plain HTTP" "$(cu -w '%{http_code}' -H 'host: oddplain.example.test' http://plain.example.test/hello)" 421
-in_box web curl -sS -m 5 --connect-to odd.example.test:443:nginx.example.test:443 https://odd.example.test/hello >/dev/null 2>&1
-[ $? = 35 ] || [ $? = 56 ]
-check "SNI that differs from the name that was looked up" 0
+out=$(in_box web curl -s -m 5 -o /dev/null -w '%{exitcode}' --connect-to odd.example.test:443:nginx.example.test:443 https://odd.example.test/hello)
+[ "$out" = 35 ] || [ "$out" = 56 ]
+check "SNI that differs from the name that was looked up" $? "$out"
 
 # --- origins that misbehave ------------------------------------------------------------------------
 
@@ -78,8 +78,6 @@ for p in https://odd.example.test http://oddplain.example.test; do
 		out=$(cu -w '\n%{http_code}' $p/$wrong)
 		same "$wrong is 502 ($p)" "${out##*$'\n'}" 502
 	done
-	cu $p/cut >/dev/null
-	[ $? != 0 ] || false
 	in_box web curl -sS -m 10 -o /dev/null $p/cut >/dev/null 2>&1
 	[ $? != 0 ]
 	check "an answer that is cut off is not taken for whole ($p)" $?
