@@ -236,7 +236,7 @@ static void on_first(void *ctx, uint32_t events)
 /* find_origin(d, fd, peer, o): whom the address stands for. False when it stands for nobody. */
 static bool find_origin(struct door *d, int fd, const struct sockaddr_in *peer, struct origin *o)
 {
-        struct sockaddr_in here;
+        struct sockaddr_in here = {0};
         socklen_t n = sizeof here;
         if (getsockname(fd, (struct sockaddr *)&here, &n) < 0 || here.sin_family != AF_INET)
                 return false;

@@ -140,12 +140,13 @@ static void on_control(void *ctx, uint32_t events)
         (void)events;
         if (frame_recv(d->control_fd, &f, false) <= 0)
                 role_die("the supervisor is gone");
-        size_t i = 0;
-        while (i < sizeof table / sizeof *table && table[i].type != f.type)
-                i++;
-        if (i == sizeof table / sizeof *table)
+        void (*run)(struct door *, struct frame *) = NULL;
+        for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+                if (table[i].type == f.type)
+                        run = table[i].run;
+        if (!run)
                 door_fault(d, "the supervisor sent message %u, which is not for egress", f.type);
-        table[i].run(d, &f);
+        run(d, &f);
         frame_release(&f);
 }
 

@@ -31,6 +31,7 @@ enum {
         DOOR_CONNS_MAX = 4096, /* and as many requests at once over HTTP/2 */
         DOOR_LISTENERS_MAX = 256,
         DOOR_QUESTIONS_MAX = 64,
+        DOOR_LEAF_SLOTS = 1024,
         DOOR_HEAD_MS = 10000,
         DOOR_HANDSHAKE_MS = 15000,
         DOOR_IDLE_MS = 300000,
@@ -69,7 +70,7 @@ struct door {
         /* tls.c */
         SSL_CTX *server_ctx, *client_ctx;
         EVP_PKEY *leaf_key, *leaf_pub;
-        struct leaf *leaves[1024];
+        struct leaf *leaves[DOOR_LEAF_SLOTS];
         size_t leaves_n;
         uint64_t minted, minted_ms; /* thousandths of a new certificate, and when */
         struct trust *trust;

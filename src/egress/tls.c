@@ -92,17 +92,17 @@ static struct leaf **slot(struct door *d, const struct host_name *h)
         uint32_t x = 2166136261u;
         for (size_t i = 0; i < h->len; i++)
                 x = (x ^ (uint8_t)h->text[i]) * 16777619u;
-        return &d->leaves[x % (sizeof d->leaves / sizeof *d->leaves)];
+        return &d->leaves[x % DOOR_LEAF_SLOTS];
 }
 
 /* forget_some(d): drop the older half of what is kept. */
 static void forget_some(struct door *d)
 {
         uint64_t sum = 0;
-        for (size_t i = 0; i < sizeof d->leaves / sizeof *d->leaves; i++)
+        for (size_t i = 0; i < DOOR_LEAF_SLOTS; i++)
                 for (struct leaf *l = d->leaves[i]; l; l = l->next)
                         sum += l->used / LEAVES_MAX;
-        for (size_t i = 0; i < sizeof d->leaves / sizeof *d->leaves; i++)
+        for (size_t i = 0; i < DOOR_LEAF_SLOTS; i++)
                 for (struct leaf **p = &d->leaves[i]; *p;) {
                         struct leaf *l = *p;
                         if (l->used > sum) {

@@ -64,7 +64,7 @@ int door_program_run(int door_fd, char *const argv[], char *words, size_t n, str
         int pipe_fds[2], status = -1;
         size_t len = 0;
         ssize_t got;
-        char rest[256];
+        char rest[256] = "";
         if (pipe2(pipe_fds, O_CLOEXEC) < 0)
                 return err_sys(err, "make a pipe");
         fflush(NULL);

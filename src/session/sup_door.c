@@ -266,7 +266,7 @@ int sup_door_begin(struct sup *s, struct err *err)
         if (s->door_sockets_n == 0)
                 return 0;
         d->state = SUP_DOOR_IDLE;
-        d->watch = calloc(s->door_sockets_n, sizeof *d->watch);
+        d->watch = calloc(s->door_sockets_n, sizeof(struct loop_src *));
         if (!d->watch)
                 str_no_memory();
         for (size_t i = 0; i < s->door_sockets_n; i++) {
