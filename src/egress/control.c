@@ -144,9 +144,10 @@ static void on_control(void *ctx, uint32_t events)
         for (size_t i = 0; i < sizeof table / sizeof *table; i++)
                 if (table[i].type == f.type)
                         run = table[i].run;
-        if (!run)
+        if (run)
+                run(d, &f);
+        else
                 door_fault(d, "the supervisor sent message %u, which is not for egress", f.type);
-        run(d, &f);
         frame_release(&f);
 }
 
