@@ -35,12 +35,16 @@ cu() { in_box hostile curl -sS -m 20 "$@" 2>&1; }
 same "an honest request" "$(cu https://nginx.example.test/hello)" "hello from nginx"
 
 sup=$("$ostiary" ps --json | python3 -c 'import json, sys; print([b["supervisor_pid"] for b in json.load(sys.stdin) if b["id"] == "hostile"][0])')
-roles() { grep -lsE 'ostiary-(egress|dial|keeper|audit)' $(tr ' ' '\n' <"/proc/$sup/task/$sup/children" | sed 's|.*|/proc/&/comm|') | tr '\n' ' '; }
+roles() {
+	local p
+	# shellcheck disable=SC2013
+	for p in $(cat "/proc/$sup/task/$sup/children"); do
+		echo "$p $(cat "/proc/$p/comm")"
+	done | grep -E 'ostiary-(egress|dial|keeper)' | sort | tr '\n' ' '
+}
 before=$(roles)
-egress=
-for p in $(cat "/proc/$sup/task/$sup/children"); do
-	grep -q egress "/proc/$p/comm" && egress=$p
-done
+same "three roles of the door run" "$(echo "$before" | wc -w)" 6
+egress=$(echo "$before" | grep -oE '[0-9]+ ostiary-egress' | cut -d' ' -f1)
 weigh() { awk '/^Private_/ { s += $2 } END { print s }' "/proc/$egress/smaps_rollup"; }
 count() { find "/proc/$egress/fd" -mindepth 1 | wc -l; }
 is_weighed=
