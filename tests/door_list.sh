@@ -6,7 +6,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
 . tests/lib_door.sh
-for tool in openssl /usr/sbin/nginx python3; do
+for tool in curl openssl /usr/sbin/nginx python3; do
 	has "$tool" || { skip "door_list" "$tool is missing" && exit 0; }
 done
 door_ca && door_nginx
@@ -69,4 +69,32 @@ same "a resolver of one's own is ours too, and answers as itself" "$(got dns-els
 same "new names too fast: no such name" "$(got dns-flood)" capped
 holds "which the log flags" "$("$ostiary" log list --denied 2>&1)" "too fast"
 holds "each refusal is in the log" "$("$ostiary" log list --denied --json 2>&1)" '"path":"/ok/host-differs"'
+
+# --- ports on which this machine listens ------------------------------------------------------------
+
+port=$(free_port)
+python3 -c '
+import socket, sys
+s = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+while True:
+    c = s.accept()[0]
+    c.sendall(b"hello from the host\n")
+    c.close()
+' "$port" >/dev/null 2>&1 &
+door_pids+=($!)
+within 10 bash -c "exec 3<>/dev/tcp/127.0.0.1/$port"
+cat >"$work/ws/tcp.py" <<-'PY'
+	import socket, sys
+	s = socket.create_connection((sys.argv[1], int(sys.argv[2])), 10)
+	s.sendall(sys.argv[3].encode())
+	print(s.makefile("rb").read().decode())
+PY
+door_box host
+out=$(in_box host curl -s -m 10 "http://host.docker.internal:$port/")
+holds "a port of the host: the refusal has the exact rule" "$out" "ostiary allow host 'GET host.docker.internal:$port/ to=127.0.0.1:$port'"
+out=$(in_box host python3 tcp.py host.docker.internal "$port" "$(printf 'not http\r\n')" 2>&1)
+rule="tcp host.docker.internal:$port to=127.0.0.1:$port"
+holds "also for what is no HTTP" "$out" "ostiary allow host '$rule'"
+"$ostiary" allow host "$rule" >/dev/null
+holds "which works" "$(in_box host python3 tcp.py host.docker.internal "$port" "" 2>&1)" "hello from the host"
 exit "$bad"

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "egress/conn.h"
+#include "egress/gate.h"
 #include "egress/h2_server.h"
 #include "egress/hello.h"
 #include "egress/names.h"
@@ -48,9 +49,16 @@ static void guest_free(struct guest *g)
         free(g);
 }
 
+/* is_usual(g): a port on which programs speak HTTP, or TLS and then HTTP. */
+static bool is_usual(const struct guest *g)
+{
+        return g->origin.port == 80 || g->origin.port == 443;
+}
+
 /* note(g, why): a connection that never became a request is told of too. */
 static void note(struct guest *g, const char *kind, const char *why)
 {
+        char *cure = is_usual(g) ? NULL : gate_tcp_cure(&g->origin.host, g->origin.port);
         record_put(g->door, &(struct door_record){
                                     .time_us = g->began_us,
                                     .kind = kind,
@@ -61,7 +69,9 @@ static void note(struct guest *g, const char *kind, const char *why)
                                     .source_port = g->origin.source_port,
                                     .total_us = record_now_us() - g->began_us,
                                     .note = why,
+                                    .cure = cure,
                             });
+        free(cure);
 }
 
 /* drop(g, why): hang up on a connection that nothing can be answered to. */
@@ -76,12 +86,15 @@ static void drop(struct guest *g, const char *kind, const char *why)
 static void on_timer(void *ctx)
 {
         struct guest *g = ctx;
-        if (g->seen == 0) { /* opened in advance and never used: nothing to tell */
+        if (g->seen == 0 && is_usual(g)) { /* opened in advance and never used: nothing to tell */
                 close(g->fd);
                 accept_ended(g->door);
                 guest_free(g);
         } else {
-                drop(g, "tcp", "its first bytes took too long");
+                drop(g, "tcp",
+                     g->seen ? "its first bytes took too long"
+                             : "it waits for the server to speak first, which only a tcp rule "
+                               "lets pass");
         }
 }
 
@@ -278,7 +291,7 @@ static void welcome(struct door *d, int fd, const struct sockaddr_in *peer)
         }
         /* Edge by edge: bytes that were only looked at stay in the socket. */
         g->src = loop_add(d->loop, fd, EPOLLIN | EPOLLRDHUP | EPOLLET, on_first, g);
-        loop_timer_set(d->loop, &g->timer, DOOR_HEAD_MS);
+        loop_timer_set(d->loop, &g->timer, is_usual(g) ? DOOR_HEAD_MS : DOOR_SILENCE_MS);
         if (!g->src)
                 drop(g, "tcp", "too many connections");
 }

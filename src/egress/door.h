@@ -33,6 +33,7 @@ enum {
         DOOR_QUESTIONS_MAX = 64,
         DOOR_LEAF_SLOTS = 1024,
         DOOR_HEAD_MS = 10000,
+        DOOR_SILENCE_MS = 3000, /* for the first byte, on a port that is not HTTP's */
         DOOR_HANDSHAKE_MS = 15000,
         DOOR_IDLE_MS = 300000,
         DOOR_STREAM_IDLE_MS = 1800000, /* a model may think for a long time */

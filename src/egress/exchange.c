@@ -203,7 +203,10 @@ void exchange_refuse_by_rule(struct exchange *x)
 void exchange_refuse(struct exchange *x, int status, const char *sentence)
 {
         x->host = x->origin.host;
-        exchange_answer_self(x, status, NULL, sentence, NULL);
+        /* What is no HTTP, on a port that is not HTTP's, passes by a rule of its own kind. */
+        if (!x->origin.is_tls && x->origin.port != 80 && x->origin.port != 443 && !x->gate.cure)
+                x->gate.cure = gate_tcp_cure(&x->host, x->origin.port);
+        exchange_answer_self(x, status, NULL, sentence, x->gate.cure);
 }
 
 static void on_idle(void *ctx)

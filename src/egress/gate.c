@@ -79,6 +79,26 @@ char *gate_url(const struct host_name *host, const struct origin *o, const struc
         return str_dup(buf_cstr(&b));
 }
 
+/* host_cure(cure, host, port): names by which programs in containers call their own host lead
+ * nowhere but where a rule says; a rule for one should. Takes ${cure} over. */
+static char *host_cure(char *cure, const struct host_name *host, uint16_t port)
+{
+        static const char *const names[] = {"host.docker.internal", "host.containers.internal",
+                                            "host.lima.internal"};
+        for (size_t i = 0; cure && i < sizeof names / sizeof *names; i++)
+                if (strcmp(host->text, names[i]) == 0) {
+                        char *longer = str_fmt("%s to=127.0.0.1:%u", cure, port);
+                        free(cure);
+                        return longer;
+                }
+        return cure;
+}
+
+char *gate_tcp_cure(const struct host_name *host, uint16_t port)
+{
+        return host_cure(str_fmt("tcp %s:%u", host->text, port), host, port);
+}
+
 void gate_free(struct gate *g)
 {
         free(g->words);
@@ -168,7 +188,7 @@ void gate_judge(struct door *d, const struct host_name *host, const struct origi
         if (g->answer == GATE_PASS || g->answer == GATE_ASK)
                 g->rule = p.line ? &p.line->rule : NULL;
         if (g->answer == GATE_REFUSE)
-                g->cure = policy_cure(&p, &r);
+                g->cure = host_cure(policy_cure(&p, &r), host, o->port);
         else if (g->answer == GATE_ASK)
                 g->cure = cure_of_ask(&p, &r);
         if (g->answer == GATE_REFUSE && p.why == POLICY_BY_UNREADABLE)

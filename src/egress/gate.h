@@ -34,6 +34,9 @@ void gate_judge(struct door *, const struct host_name *, const struct origin *, 
                 enum request_body, struct body *, struct gate *);
 void gate_free(struct gate *);
 
+/* gate_tcp_cure(host, port): the line that lets raw bytes pass there; the caller frees. */
+char *gate_tcp_cure(const struct host_name *, uint16_t port);
+
 /* gate_url(host, origin, head): "https://host:port/path?a=*", query values hidden; the caller
  * frees.
  */

@@ -8,7 +8,9 @@
 #include "session/ca.h"
 #include "session/door_program.h"
 #include "session/door_rules.h"
+#include "session/host_ports.h"
 
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -247,6 +249,33 @@ static void on_first(void *ctx, uint32_t events)
         drop_sockets(d->sup);
 }
 
+/* listen_as_host(s): on the ports on which this machine listens, as far as there are sockets to
+ * spare. A program that tries one of them, at whatever address, gets a refusal with its rule. */
+static void listen_as_host(struct sup *s)
+{
+        enum { HOST_PORTS_MAX = 12 };
+        uint16_t ports[HOST_PORTS_MAX];
+        size_t n = host_ports(ports, HOST_PORTS_MAX);
+        for (size_t i = 0; i < n; i++) {
+                struct door_socket *spare = NULL;
+                bool is_there = ports[i] == 53;
+                for (size_t j = 0; j < s->door_sockets_n; j++) {
+                        struct door_socket *d = &s->door_sockets[j];
+                        is_there = is_there || d->port == ports[i];
+                        if (d->port == DOOR_PORT_SPARE)
+                                spare = d;
+                }
+                if (is_there || !spare)
+                        continue;
+                int one = 1;
+                struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons(ports[i])};
+                if (setsockopt(spare->fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
+                    bind(spare->fd, (struct sockaddr *)&any, sizeof any) == 0 &&
+                    listen(spare->fd, 64) == 0)
+                        spare->port = ports[i];
+        }
+}
+
 int sup_door_begin(struct sup *s, struct err *err)
 {
         struct sup_door *d = calloc(1, sizeof *d);
@@ -265,6 +294,7 @@ int sup_door_begin(struct sup *s, struct err *err)
                 tell(s, d->policy->untrusted);
         if (s->door_sockets_n == 0)
                 return 0;
+        listen_as_host(s);
         d->state = SUP_DOOR_IDLE;
         d->watch = calloc(s->door_sockets_n, sizeof(struct loop_src *));
         if (!d->watch)
