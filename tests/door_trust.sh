@@ -89,8 +89,10 @@ deno=$(find "$top/out/test-agents/lib/node_modules/deno" -name deno -type f -siz
 if [ -n "$deno" ] && cp "$deno" "$work/ws/deno"; then
 	echo "fetch('$url/hello').then(r => r.text()).then(console.log, console.log)" >"$work/ws/fetch.js"
 	works Deno sh ./deno run -A fetch.js
+	works 'Rust with native roots (rustls, in Deno)' sh env -u DENO_CERT DENO_TLS_CA_STORE=system ./deno run -A fetch.js
 else
 	skip Deno 'it could not be installed from npm'
+	skip 'Rust with native roots (rustls, in Deno)' 'it could not be installed from npm'
 fi
 
 # --- compiled and other languages -------------------------------------------------------------------------------
