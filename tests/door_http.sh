@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=any timeout=300
+# suite: users=root,user timeout=300
 # door_http.sh - HTTP through the door with real clients and real servers: what is allowed arrives unchanged and
 # in order, what is not is refused in words, what an origin does wrong hurts nobody.
 set -u

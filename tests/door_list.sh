@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=any timeout=300
+# suite: users=root,user timeout=300
 # door_list.sh - every known way around a proxy, tried from inside a box (ATTACKS.md E1-E5, E8-E10, E15; the notes'
 # list of forty). The origin writes down what reached it, and each kind has a control that must reach it.
 set -u

@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=any timeout=300
+# suite: users=root,user timeout=300
 # door_streams.sh - what lasts: event streams in lockstep, WebSocket, gRPC both ways, raw TCP and spliced TLS. Each
 # is proven by a peer that goes on only when what it sent has arrived at the other end.
 set -u

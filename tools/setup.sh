@@ -45,6 +45,7 @@ table() {
 		want cpio             cpio                     packing its first file system
 		want mmdebstrap       mmdebstrap               the Debian on its disk
 		want e2fsprogs        mke2fs                   making that disk
+		want clang            clang                    the fuzzers, for a few seconds each
 		want nginx-light      /usr/sbin/nginx          an origin behind the door
 		want nghttp2-server   nghttpd                  an origin that speaks HTTP/2
 		want nghttp2-client   nghttp                   a client that speaks HTTP/2
