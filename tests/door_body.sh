@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=any timeout=180
+# suite: users=root,user timeout=180
 # door_body.sh - rules that look into bodies, with the programs that send them: a git push is held to its own branches,
 # compressed JSON is read, and what cannot be read in one way only is refused.
 set -u

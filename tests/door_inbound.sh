@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=any timeout=180
+# suite: users=root,user timeout=180
 # door_inbound.sh - servers in a box, reached from the host: --publish, forward, ports. HTTP, HTTP/2, WebSocket
 # and raw bytes; two boxes on one port; the end of a box, of a forward and of the relay; a box that misbehaves.
 set -u
@@ -129,7 +129,8 @@ if "$python" -c 'import websockets' 2>/dev/null; then
 		asyncio.run(asyncio.wait_for(main(), 20))
 	PY
 	box_up ws --publish 0:4000 -- "$python" ws_server.py
-	within 10 sh -c "'$ostiary' ports ws | grep -q 127.0.0.1"
+	# Until it listens itself: 4000 is 0FA0, and 0A is listening.
+	within 20 "$ostiary" exec ws -- grep -q ':0FA0 [0-9:]* 0A ' /proc/net/tcp
 	same 'WebSocket' "$("$python" ws_client.py "$(first_at ws)" 2>&1 | tail -n 1)" ok
 	"$ostiary" rm -f ws >/dev/null
 else

@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=any timeout=180
+# suite: users=root,user timeout=180
 # door_log.sh - the log of a box that uses the network: one record per request, values of queries left out, a chain
 # that shows a change, follow, what is told at the end; and a log that cannot be written stops the network.
 set -u

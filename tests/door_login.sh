@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=any timeout=120
+# suite: users=root,user timeout=120
 # door_login.sh - a login that calls back to localhost: the address that a program in the box wants opened is
 # shown, nothing is opened, and the port it comes back to is forwarded when the user says so, by key or command.
 set -u
