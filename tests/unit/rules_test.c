@@ -167,8 +167,8 @@ static void trust(const char *dir)
 {
         struct err err = {0};
         struct door_policy p;
-        char *path = str_fmt("%s/work/.ostiary", dir), *text = NULL;
-        put("work/.ostiary", "deny * example.org\n");
+        char *path = str_fmt("%s/proj/.ostiary", dir), *text = NULL;
+        put("proj/.ostiary", "deny * example.org\n");
         door_policy_collect(&from, &p, &err);
         CHECK("a project's file does not count unasked", !layer(&p, "project .ostiary"));
         bool is_told = false;
@@ -187,22 +187,22 @@ static void trust(const char *dir)
                                         layer(&p, "project .ostiary")->rank == POLICY_PROJECT);
         door_policy_free(&p);
 
-        put("work/.ostiary", "deny * example.org \n");
+        put("proj/.ostiary", "deny * example.org \n");
         CHECK("any change undoes it", door_trust_read(&store, path, &text, &err) == DOOR_TRUST_NO);
         free(text);
-        put("work/.ostiary", "allow * example.org to=10.0.0.1\n");
+        put("proj/.ostiary", "allow * example.org to=10.0.0.1\n");
         door_trust_read(&store, path, &text, &err);
         door_trust_set(&store, path, text, true, &err);
         free(text);
         CHECK("what a project may not say is an error even when trusted",
               door_policy_collect(&from, &p, &err) < 0 && strstr(err.text, "to="));
-        put("work/.ostiary", "");
-        unlinkat(root, "work/.ostiary", 0);
+        put("proj/.ostiary", "");
+        unlinkat(root, "proj/.ostiary", 0);
         char *link = str_fmt("%s/config/x", dir);
         if (symlink(link, path) == 0)
                 CHECK("not through a link",
                       door_trust_read(&store, path, &text, &err) == DOOR_TRUST_ABSENT);
-        unlinkat(root, "work/.ostiary", 0);
+        unlinkat(root, "proj/.ostiary", 0);
         free(link);
         free(path);
 
@@ -226,7 +226,7 @@ static void packages(void)
             "[source.x]\nregistry = \"sparse+https://cargo.example.org/index/\"\n");
         put("home/.config/go/env",
             "GOPROXY=https://go.example.org,https://go2.example.org|direct\n");
-        put("work/.npmrc", "registry=https://evil.example.org/\n");
+        put("proj/.npmrc", "registry=https://evil.example.org/\n");
         door_packages_find(from.home, &found, &notes);
         CHECK("npm, with port and without password",
               strs_has(&found, "allow GET,HEAD npm.example.org:8443"));
@@ -284,13 +284,13 @@ int main(void)
                                .data = str_fmt("%s/data", dir),
                                .config = str_fmt("%s/config", dir)};
         put("data/x", "");
-        put("work/x", "");
+        put("proj/x", "");
         put("home/x", "");
         strs_add(&profile_rules, "allow * api.example.org");
         from = (struct door_policy_from){.opts = &opts,
                                          .store = &store,
                                          .home = str_fmt("%s/home", dir),
-                                         .workspace = str_fmt("%s/work", dir),
+                                         .workspace = str_fmt("%s/proj", dir),
                                          .profile = "test",
                                          .profile_rules = &profile_rules};
         lines();
