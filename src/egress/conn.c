@@ -481,11 +481,6 @@ SSL *conn_ssl(const struct conn *c)
         return c->ssl;
 }
 
-int conn_fd(const struct conn *c)
-{
-        return c->fd;
-}
-
 bool conn_round(struct door *d)
 {
         struct conn *c = d->kicked;

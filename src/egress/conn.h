@@ -68,6 +68,5 @@ void conn_finish(struct conn *);
 void conn_finish_free(struct conn *);
 
 SSL *conn_ssl(const struct conn *);
-int conn_fd(const struct conn *);
 
 #endif

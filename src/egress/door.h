@@ -146,7 +146,6 @@ void link_dial_cancel(struct door *, struct dial_call *);
 struct leaf_call *link_leaf(struct door *, const struct host_name *,
                             void (*fn)(void *ctx, const uint8_t *der, size_t n, const char *why),
                             void *ctx);
-void link_leaf_cancel(struct door *, struct leaf_call *);
 
 /* control.c */
 int control_init(struct door *, struct err *);

@@ -18,7 +18,7 @@ struct relay {
         int box_fd; /* until the other side is there */
         struct dial_call *call;
         const struct rule *rule;
-        char *words, *note;
+        char *words;
         bool is_over, is_box_done, is_out_done;
         struct loop_timer timer;
         uint64_t began_us, wait_us, up, down;
@@ -30,7 +30,6 @@ static void free_later(void *p)
 {
         struct relay *r = p;
         free(r->words);
-        free(r->note);
         free(r);
 }
 

@@ -60,11 +60,6 @@ struct door *upstream_door(const struct upstream *u)
         return u->door;
 }
 
-const char *upstream_address(const struct upstream *u)
-{
-        return u->address;
-}
-
 bool upstream_is_tls(const struct upstream *u)
 {
         return u->key.is_tls;

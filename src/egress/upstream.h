@@ -48,7 +48,6 @@ void upstream_free_room(struct upstream *);
 /* upstream_gone(u): the connection is over; the engine's free is called, later. */
 void upstream_gone(struct upstream *);
 struct door *upstream_door(const struct upstream *);
-const char *upstream_address(const struct upstream *);
 bool upstream_is_tls(const struct upstream *);
 
 #endif
