@@ -97,8 +97,7 @@ static void body_is_here(struct exchange *x, bool is_too_large)
 void exchange_request(struct exchange *x, struct head *h, bool is_end)
 {
         const char *why = NULL;
-        x->req = *h;
-        head_init(h);
+        head_move(&x->req, h);
         x->is_end_here = is_end;
         x->body_state = is_end || x->req.is_websocket ? REQUEST_BODY_NONE : REQUEST_BODY_UNREAD;
         x->state = X_BODY;
@@ -180,8 +179,7 @@ void exchange_request_end(struct exchange *x, struct head *trailers)
                 x->trailers = malloc(sizeof *x->trailers);
                 if (!x->trailers)
                         str_no_memory();
-                *x->trailers = *trailers;
-                head_init(trailers);
+                head_move(x->trailers, trailers);
         }
         if (x->state == X_BODY)
                 body_is_here(x, false);
