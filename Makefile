@@ -40,7 +40,7 @@ CFLAGS  += -fno-omit-frame-pointer -DOSTIARY_ASAN
 LDFLAGS += -fsanitize=address,undefined -pie
 else ifeq ($(VARIANT),fuzz)
 CC      := clang
-CFLAGS  := -std=gnu17 -O1 -g -fPIE -fsanitize=fuzzer-no-link,address,undefined -DOSTIARY_ASAN -Wno-unused-variable
+CFLAGS  := -std=gnu17 -O1 -g -fPIE -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -DOSTIARY_ASAN -Wno-unused-variable
 LDFLAGS += -pie -fsanitize=fuzzer,address,undefined
 HOSTCC  := gcc
 else

@@ -225,6 +225,8 @@ static int use_head(struct ws *w, uint8_t byte, struct err *err)
 
 int ws_feed(struct ws *w, const void *bytes, size_t n, struct buf *out, struct err *err)
 {
+        if (n == 0)
+                return 0; /* bytes may be NULL then, which has no end to compute */
         const uint8_t *p = bytes, *end = p + n;
         while (p < end) {
                 if (w->is_closed)
