@@ -74,19 +74,38 @@ struct rule {
         char *reason;                /* reason="...": NULL or words for whoever is refused */
 };
 
-enum rule_source { RULE_FROM_ENV, RULE_FROM_CMD, RULE_FROM_FILE, RULE_FROM_AWS, RULE_FROM_VAULT };
+enum rule_source {
+        RULE_FROM_ENV,
+        RULE_FROM_CMD,
+        RULE_FROM_FILE,
+        RULE_FROM_AWS,
+        RULE_FROM_VAULT,
+        RULE_FROM_LOGIN, /* the host's login of an agent: claude, codex */
+};
 enum rule_form {
         RULE_AS_BEARER,
         RULE_AS_BASIC,
         RULE_AS_HEADER,
         RULE_AS_QUERY,
+        RULE_AS_PATH, /* a segment of the path, or the end of one ("/botTOKEN/") */
         RULE_AS_COOKIE,
+        RULE_AS_JSON, /* a JSON pointer in the body */
+        RULE_AS_FORM, /* a field of a form body */
+        RULE_AS_WS,   /* a JSON pointer in a WebSocket message */
         RULE_AS_SIGV4,
+        RULE_AS_HMAC,       /* the name is the header that gets the signature */
+        RULE_AS_GCP,        /* a service account's JSON; its tokens are bearers */
+        RULE_AS_GITHUB_APP, /* an app's private key; installation tokens are bearers */
+        RULE_AS_OAUTH,      /* a refresh token or client secret; access tokens are bearers */
+        RULE_AS_SSH,        /* a private key behind the box's agent socket */
 };
+
+/* What happens when a placeholder is seen where it has no business; refused it is in any case. */
+enum rule_leak { RULE_LEAK_ALARM, RULE_LEAK_PAUSE, RULE_LEAK_REVOKE, RULE_LEAK_KILL };
 
 struct rule_secret_form {
         enum rule_form form;
-        char *name; /* header, query parameter or cookie; else NULL */
+        char *name; /* of the header, parameter, cookie or field, or the pointer; else NULL */
 };
 
 enum { RULE_PLACES_MAX = 16, RULE_FORMS_MAX = 8 };
@@ -99,10 +118,17 @@ struct rule_secret {
         size_t places_n;
         struct rule_secret_form forms[RULE_FORMS_MAX];
         size_t forms_n;
-        bool is_injected;       /* also into requests that carry no placeholder */
-        uint64_t ttl_s;         /* ttl=: ask the source again after this; 0 means never */
+        bool is_injected;       /* also into requests that carry no credential at all */
+        bool is_plain;          /* plain: also where there is no TLS */
+        uint64_t ttl_s;         /* ttl=: so long after the start of the box it expires; 0: never */
+        uint64_t refresh_s;     /* refresh=: ask the source again that often; 0: never */
+        enum rule_leak leak;    /* leak= */
         char *service, *region; /* sigv4 */
-        char *user;             /* basic */
+        char *user;             /* basic: the user's name when it is injected */
+        char *message, *hash, *encoding, *prefix; /* hmac: what is signed, and how it is written */
+        char *time_header;                        /* hmac: gets the {time} that was signed */
+        char *app, *installation, *repos;         /* github-app */
+        char *token;                              /* oauth: the token endpoint, https://... */
 };
 
 struct rule_bind {

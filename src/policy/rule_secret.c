@@ -20,7 +20,7 @@ static const struct {
 } sources[] = {
         [RULE_FROM_ENV] = {"env", MAYBE},     [RULE_FROM_CMD] = {"cmd", ALWAYS},
         [RULE_FROM_FILE] = {"file", ALWAYS},  [RULE_FROM_AWS] = {"aws", MAYBE},
-        [RULE_FROM_VAULT] = {"vault", MAYBE},
+        [RULE_FROM_VAULT] = {"vault", MAYBE}, [RULE_FROM_LOGIN] = {"login", ALWAYS},
 };
 enum { SOURCES_N = sizeof sources / sizeof *sources };
 
@@ -28,9 +28,21 @@ static const struct {
         const char *word;
         bool takes_name;
 } forms[] = {
-        [RULE_AS_BEARER] = {"bearer", false}, [RULE_AS_BASIC] = {"basic", false},
-        [RULE_AS_HEADER] = {"header", true},  [RULE_AS_QUERY] = {"query", true},
-        [RULE_AS_COOKIE] = {"cookie", true},  [RULE_AS_SIGV4] = {"sigv4", false},
+        [RULE_AS_BEARER] = {"bearer", false},
+        [RULE_AS_BASIC] = {"basic", false},
+        [RULE_AS_HEADER] = {"header", true},
+        [RULE_AS_QUERY] = {"query", true},
+        [RULE_AS_PATH] = {"path", false},
+        [RULE_AS_COOKIE] = {"cookie", true},
+        [RULE_AS_JSON] = {"json", true},
+        [RULE_AS_FORM] = {"form", true},
+        [RULE_AS_WS] = {"ws", true},
+        [RULE_AS_SIGV4] = {"sigv4", false},
+        [RULE_AS_HMAC] = {"hmac", true},
+        [RULE_AS_GCP] = {"gcp", false},
+        [RULE_AS_GITHUB_APP] = {"github-app", false},
+        [RULE_AS_OAUTH] = {"oauth", false},
+        [RULE_AS_SSH] = {"ssh", false},
 };
 enum { FORMS_N = sizeof forms / sizeof *forms };
 

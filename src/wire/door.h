@@ -21,7 +21,8 @@ enum door_msg {
         /* supervisor -> role */
         DOOR_BEGIN = 410, /* egress: lstr box id; + fds dial, keeper, audit.
                              dial: lstr upstream proxy or ""; + fd egress.
-                             keeper: bytes CA key DER, bytes CA certificate DER; + fd egress.
+                             keeper: bytes CA key DER, bytes CA certificate DER, lstr box id; + fds
+                             egress, audit (a writer of its own: every answer is logged).
                              audit: lstr box id; + fd of the log, then egress (more writers may come
                              with DOOR_WRITER) */
         DOOR_LISTEN,      /* egress: as DOOR_SOCKETS, the same descriptors passed on */
@@ -53,11 +54,113 @@ enum door_msg {
         DOOR_LEAF = 460,  /* u32 id, lstr host (canonical text) */
         DOOR_LEAF_OK,     /* u32 id, bytes certificate DER; made for the key of DOOR_KEEPER_HELLO */
         DOOR_LEAF_FAILED, /* u32 id, lstr sentence */
-        DOOR_KEEPER_HELLO, /* keeper -> egress, first: bytes leaf private key DER, bytes CA DER */
+        DOOR_KEEPER_HELLO, /* keeper -> egress, first: bytes leaf private key DER, bytes CA DER,
+                              bytes key of fingers (DOOR_FINGER_KEY) */
 
-        /* egress -> audit */
+        /* egress, keeper -> audit */
         DOOR_RECORD = 480, /* one or more records one after the other, see door_record_put */
+
+        /* Custody: supervisor -> keeper. A secret has a number from 1 and one or more parts (most
+         * have one, whose name is ""; keys of AWS have "id", "key" and perhaps "token"; a login has
+         * "access" and "refresh"). Each part has a placeholder for as long as the box lives. */
+        DOOR_SECRET =
+                500, /* u32 number, lstr secret line (canonical, rule.h); + fd: the value is
+                        what can be read from it to its end. The same number again brings a
+                        fresh value; placeholders stay. Answered by _OK or _BAD, in any order */
+        DOOR_REVOKE, /* u32 number, or DOOR_SECRET_ALL. Answered by DOOR_REVOKED once neither
+                        keeper nor egress can use it any more */
+        DOOR_KEPT,   /* u32 number, u32 is_ok: the answer to DOOR_ROTATED */
+
+        /* keeper -> supervisor */
+        DOOR_SECRET_OK = 510, /* u32 number, lstr provider or "", lstr warning or "", u32 n,
+                                 n x (lstr part, lstr placeholder) */
+        DOOR_SECRET_BAD,      /* u32 number, lstr sentence: the value cannot be used */
+        DOOR_REVOKED,         /* u32 number, as asked */
+        DOOR_REFRESH,         /* u32 number: ask the source again (DOOR_SECRET). For a login: lock
+                                 what the host keeps until DOOR_ROTATED or a new DOOR_REFRESH */
+        DOOR_ROTATED, /* u32 number, bytes value, in the form in which the source gave it: to
+                         be kept where the host keeps it, before anybody uses it */
+
+        /* keeper -> egress */
+        DOOR_GRANTED =
+                520,  /* u32 number, lstr secret line, u32 n, n x (lstr part, lstr placeholder);
+                         never the value. After DOOR_KEEPER_HELLO, and whenever one is new */
+        DOOR_FINGERS, /* u32 number, u32 part, then to the end struct door_finger
+                         (door_finger_get): how to know the value again in what comes back.
+                         They add to those of the values before */
+        DOOR_GONE,    /* u32 number, lstr sentence: revoked or expired; cut what uses it, then
+                         answer DOOR_GONE_OK */
+        DOOR_FETCH,   /* u32 id, lstr method, lstr host, u32 port, lstr target, u32 n,
+                         n x (lstr name, lstr value), bytes body, u32 m, m x lstr JSON pointers
+                         that are wanted of the answer: a call that custody itself needs */
+
+        /* egress -> keeper, each with its answer */
+        DOOR_PLACE = 530, /* u32 id, u32 number, u32 form (index in the line), struct door_toward,
+                             lstr slot: what stands in the slot now, "" to inject */
+        DOOR_PLACED,      /* u32 id, lstr what shall stand there, in the coding of the slot */
+        DOOR_PLACE_NO,    /* u32 id, u32 enum door_no, lstr sentence: also to DOOR_SIGN, _CAPTURE */
+        DOOR_SIGN,   /* u32 id, u32 number, u32 form, struct door_toward, lstr raw target, u32 n,
+                        n x (lstr header, lstr value) in wire order, lstr payload line (sigv4) or
+                        bytes message (hmac): see keeper/sign.h */
+        DOOR_SIGNED, /* u32 id, u32 chain (0: none), lstr target ("": unchanged), u32 n,
+                        n x (lstr header, lstr value): replace; "" drops */
+        DOOR_SIGN_CHUNK,   /* u32 id, u32 chain, u32 is_trailer, 32 bytes hash of its data */
+        DOOR_CHUNK_SIGNED, /* u32 id, lstr hex signature */
+        DOOR_SIGN_END,     /* u32 chain: no more chunks; not answered */
+        DOOR_CAPTURE,  /* u32 id, u32 number (the secret that was shown in the request, or 0), lstr
+                          host, lstr name ("access_token"), lstr value: a token that came with an
+                          answer */
+        DOOR_CAPTURED, /* u32 id, lstr placeholder; DOOR_GRANTED and DOOR_FINGERS came before */
+        DOOR_EDGES,    /* u32 id, bytes first of a partial answer, bytes last */
+        DOOR_EDGES_OK, /* u32 id, u32 how many of the first, u32 of the last belong to a value */
+        DOOR_GONE_OK,  /* u32 number */
+        DOOR_FETCHED,  /* u32 id, u32 status (0: nothing came), lstr sentence, u32 m,
+                          m x (u32 is_there, lstr value) */
+        DOOR_SSH_SIGN, /* u32 id, u32 number, lstr host, bytes what is to be signed, u32 flags */
+        DOOR_SSH_SIGNED, /* u32 id, bytes signature */
+
+        /* egress -> supervisor */
+        DOOR_ALARM = 560, /* u32 number, lstr what happened: a placeholder was seen where it has no
+                             business. The supervisor does what the secret's line says (leak=) */
 };
+
+enum { DOOR_SECRET_ALL = 0xffffffff };
+enum {
+        DOOR_SECRETS_MAX = 256,
+        DOOR_PARTS_MAX = 4,
+        DOOR_SECRET_MAX = 16 << 10,
+        DOOR_SECRET_MIN = 8
+};
+
+/* Why the keeper says no. */
+enum door_no {
+        DOOR_NO_GRANT, /* the line does not speak of this place, form or protocol */
+        DOOR_NO_REVOKED,
+        DOOR_NO_EXPIRED, /* its ttl= is over */
+        DOOR_NO_VALUE,   /* there is none: its source failed, or a refresh did */
+        DOOR_NO_SLOT,    /* what stands in the slot is not what a placeholder looks like there */
+        DOOR_NO_LIMIT,   /* the keeper is asked for too much at once */
+};
+
+/* Where a request goes, as the keeper judges it again. On the wire: lstr method, lstr host, u32
+ * port, u32 is_tls, lstr path (canonical text, path_canon.h). */
+struct door_toward {
+        const char *method, *host, *path;
+        uint16_t port;
+        bool is_tls;
+};
+
+/* One writing of a value (policy/secret_forms.h), so that egress knows it again without having it:
+ * hashes under the key of DOOR_KEEPER_HELLO, and the first bytes, which a stream is held back for.
+ * On the wire: u8 coding, u32 len, 4 bytes first, u64 tail, u64 whole. */
+struct door_finger {
+        uint8_t coding; /* enum secret_coding */
+        uint32_t len;
+        uint8_t first[4];
+        uint64_t tail;  /* siphash of its last 8 bytes, letters made small */
+        uint64_t whole; /* siphash of all of it; letters made small where the coding ignores case */
+};
+enum { DOOR_FINGER_SIZE = 1 + 4 + 4 + 8 + 8, DOOR_FINGER_KEY = 16 };
 
 /* What becomes of a request that no line of any layer speaks of (POLICY_BY_DEFAULT). deny! and
  * every other line hold at each level; an address that is not public needs a rule at each level
@@ -109,7 +212,8 @@ int door_sealed_read(int fd, size_t max, struct buf *, struct err *);
  * in here is trusted by audit beyond its length. */
 struct door_record {
         uint64_t time_us;     /* since the epoch, when the request or connection began */
-        const char *kind;     /* "http", "tcp", "splice", "dns", "tls", "rule", "door" */
+        const char *kind;     /* "http", "tcp", "splice", "dns", "tls", "rule", "door", "secret",
+                                 "alarm" */
         const char *verdict;  /* "allow", "deny", "ask-yes", "ask-no", "error" */
         const char *rule;     /* policy_words: "allowed by user policy:12" */
         const char *protocol; /* "http/1.1", "h2", "ws", "tcp", ... */
@@ -121,11 +225,18 @@ struct door_record {
         uint64_t bytes_up, bytes_down;
         uint64_t wait_us, total_us; /* until the first byte of the answer; until the end */
         uint32_t source_port;       /* of the box's side: finds the process that connected */
+        const char *secrets;        /* names of those that were shown, separated by blanks */
         const char *note;           /* why it was refused or failed, and what was flagged */
         const char *cure;           /* the rule line that would allow it, or "" */
 };
 
 struct cur;
+void door_toward_put(struct buf *, const struct door_toward *);
+/* door_toward_get(c, t, strings): strings are copied into ${strings}. 0 or -1. */
+int door_toward_get(struct cur *, struct door_toward *, struct buf *strings);
+void door_finger_put(struct buf *, const struct door_finger *);
+int door_finger_get(struct cur *, struct door_finger *);
+
 /* door_record_put(b, r): NULL is the same as "". A string that is longer than its field holds is
  * cut and ends in "...", so that a record always fits one frame and can be read back. */
 void door_record_put(struct buf *, const struct door_record *);

@@ -1,0 +1,48 @@
+/* secret_forms.h - the ways in which one text can be written, so that it is found again: as it is,
+ * in base64 at each alignment, in hexadecimal, percent-encoded, escaped for JSON and HTML.
+ *
+ * The keeper makes fingers of a value's writings, egress of a placeholder's; both must agree, so
+ * they are made here. Pure. What escapes any letter at will (%73, \u0073, &#115;) is not a writing
+ * of its own: egress undoes such escapes and looks for the text itself. */
+#ifndef POLICY_SECRET_FORMS_H
+#define POLICY_SECRET_FORMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+
+enum secret_coding {
+        SECRET_RAW,
+        SECRET_BASE64_0, /* the text begins at a group of three; only letters that it alone decides
+                          */
+        SECRET_BASE64_1, /* one byte stands before it in its group */
+        SECRET_BASE64_2,
+        SECRET_BASE64URL_0, /* only where it differs from the one above */
+        SECRET_BASE64URL_1,
+        SECRET_BASE64URL_2,
+        SECRET_HEX,     /* small letters; found in any case */
+        SECRET_BASE32,  /* as DNS labels carry it: small letters, no padding, alignment 0 */
+        SECRET_PERCENT, /* what encodeURIComponent makes of it; only where it differs from RAW */
+        SECRET_JSON,    /* with \" \\ \/; only where it differs */
+        SECRET_HTML,    /* with &amp; &lt; &gt; &quot; &#39;; only where it differs */
+        SECRET_CODINGS,
+};
+
+/* secret_form_put(coding, text, n, out): append that writing. False when the coding has none of its
+ * own for this text (it would be the same as RAW, or shorter than 8 bytes). */
+bool secret_form_put(enum secret_coding, const char *text, size_t n, struct buf *out);
+
+/* secret_form_ignores_case(coding): may its letters be large or small? */
+bool secret_form_ignores_case(enum secret_coding);
+
+/* secret_form_replace(coding, stand_in, n, len, out): the writing of ${stand_in} that takes the
+ * place of one with ${len} bytes: cut, or filled with 'x', when it has another length. */
+void secret_form_replace(enum secret_coding, const char *stand_in, size_t n, size_t len,
+                         struct buf *out);
+
+/* secret_siphash(key, p, n, fold): SipHash-2-4; ${fold}: of the bytes with letters made small. */
+uint64_t secret_siphash(const uint8_t key[16], const void *, size_t, bool fold);
+
+#endif
