@@ -1,0 +1,61 @@
+/* scan.h - finding many texts, in every writing, in a stream that comes in pieces.
+ *
+ * Two uses: placeholders in what leaves the box (the tripwire), and real values in what comes back
+ * (the scrubber, which writes the placeholder in their place, of the same length). Values are known
+ * by their fingers only (wire/door.h), so egress does not hold them. Texts of any length from 8
+ * bytes, split anywhere. Besides the writings of policy/secret_forms.h, the text itself is found
+ * when any of its letters are escaped: %XX, \uXXXX, \xXX, &#N;, &#xN;, also twice over.
+ *
+ * A stream is held back only while its end may be the beginning of one of the texts: an event that
+ * ends in a line end passes at once. Pure but for memory; no I/O. */
+#ifndef EGRESS_SCAN_H
+#define EGRESS_SCAN_H
+
+#include "policy/secret_forms.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct door_finger;
+struct scan_set;
+
+struct scan_set *scan_set_new(const uint8_t key[16]);
+void scan_set_free(struct scan_set *);
+/* scan_set_text(set, tag, text, n): all writings of a text that we have. */
+void scan_set_text(struct scan_set *, uint32_t tag, const char *text, size_t n);
+/* scan_set_finger(set, tag, finger, stand_in, n): one writing of a text that we do not have; when
+ * it is found, the same writing of ${stand_in} takes its place. */
+void scan_set_finger(struct scan_set *, uint32_t tag, const struct door_finger *,
+                     const char *stand_in, size_t n);
+bool scan_set_is_empty(const struct scan_set *);
+
+struct scan_hit {
+        uint32_t tag;
+        enum secret_coding coding;
+        uint64_t at; /* offset in the stream */
+        uint32_t len;
+};
+
+/* One stream. Zeroed is ready. A set that grows in the middle counts from then on. */
+struct scan {
+        struct scan_state *state;
+        uint64_t at;
+};
+void scan_free(struct scan *);
+
+/* scan_feed(s, set, p, n, is_end, out, hit): more of the stream. Appends to ${out} what may pass,
+ * with replacements made (texts without a stand-in stay as they are). Returns how many were found,
+ * the first of them in ${hit} (may be NULL). ${is_end}: nothing follows, so nothing is held back.
+ */
+size_t scan_feed(struct scan *, const struct scan_set *, const void *, size_t, bool is_end,
+                 struct buf *out, struct scan_hit *hit);
+
+/* scan_look(set, p, n, hit): is any of the texts in these bytes? */
+bool scan_look(const struct scan_set *, const void *, size_t, struct scan_hit *hit);
+
+/* scan_longest(set): of all writings. */
+size_t scan_longest(const struct scan_set *);
+
+#endif

@@ -1,0 +1,48 @@
+/* sign.h - requests whose credential is a signature: found, taken apart, signed anew by the keeper,
+ * which alone has the key. AWS SigV4 (header, query, signed chunks) and HMAC by template.
+ *
+ * Called by custody_request.c: sign_look tells whether a request carries a signature made with our
+ * placeholder; sign_begin has it made anew and changes the head; a body with signed chunks passes
+ * through sign_body, which keeps every length. */
+#ifndef EGRESS_SIGN_H
+#define EGRESS_SIGN_H
+
+#include "egress/custody.h"
+#include "egress/head.h"
+
+struct sign;
+
+enum sign_found {
+        SIGN_NONE,    /* no signature of this kind at all */
+        SIGN_OURS,    /* made with our placeholder */
+        SIGN_FOREIGN, /* made with another key: refused on a managed host */
+};
+
+enum sign_found sign_look(const struct custody_secret *, size_t form, const struct head *);
+
+/* sign_needs_body(secret, form, head): must the body be here whole (at most BODY_MAX) before it can
+ * be signed? */
+bool sign_needs_body(const struct custody_secret *, size_t form, const struct head *);
+
+/* sign_begin(d, secret, form, head, is_tls, body, n, fn, ctx): ${head} is changed before ${fn} is
+ * called with NULL, or with a sentence when it was refused. ${body} is used only when
+ * sign_needs_body said so. sign_free cancels. */
+struct sign *sign_begin(struct door *, const struct custody_secret *, size_t form, struct head *,
+                        bool is_tls, const void *body, size_t n,
+                        void (*fn)(void *ctx, const char *why), void *ctx);
+void sign_free(struct sign *);
+
+/* sign_has_chunks(s): does the body have signatures of its own? Then every byte of it goes through
+ * sign_body, which calls ${out} with what may go on (now or when the keeper has answered) and
+ * ${idle} when it can take more after it said false. ${out} with NULL and a sentence in ${why}: the
+ * body is not what it says. */
+bool sign_has_chunks(const struct sign *);
+struct sign_body_ops {
+        void (*out)(void *ctx, const void *, size_t, const char *why);
+        void (*end)(void *ctx); /* everything has been put out */
+        void (*idle)(void *ctx);
+};
+bool sign_body(struct sign *, const void *, size_t, bool is_end, const struct sign_body_ops *,
+               void *ctx);
+
+#endif
