@@ -93,11 +93,18 @@ enum door_msg {
         DOOR_FETCH,   /* u32 id, lstr method, lstr host, u32 port, lstr target, u32 n,
                          n x (lstr name, lstr value), bytes body, u32 m, m x lstr JSON pointers
                          that are wanted of the answer: a call that custody itself needs */
+        DOOR_GRANTED_END, /* empty: the list that follows DOOR_KEEPER_HELLO is whole, also when it
+                             is empty. egress lets nobody in before */
 
         /* egress -> keeper, each with its answer */
         DOOR_PLACE = 530, /* u32 id, u32 number, u32 form (index in the line), struct door_toward,
-                             lstr slot: what stands in the slot now, "" to inject */
-        DOOR_PLACED,      /* u32 id, lstr what shall stand there, in the coding of the slot */
+                             lstr slot: what stands in the slot now, "" to inject. A slot is: of
+                             bearer, basic and header the field's whole value ("Bearer x", "token
+                             x", "Basic eDp5"; the scheme stays as it is written, an injected one is
+                             "Bearer"); of query, cookie, form, json and ws the value, decoded; of
+                             path a whole segment, decoded ("botX": what stands before the
+                             placeholder stays) */
+        DOOR_PLACED,      /* u32 id, lstr what shall stand there, decoded likewise: egress encodes */
         DOOR_PLACE_NO,    /* u32 id, u32 enum door_no, lstr sentence: also to DOOR_SIGN, _CAPTURE */
         DOOR_SIGN,   /* u32 id, u32 number, u32 form, struct door_toward, lstr raw target, u32 n,
                         n x (lstr header, lstr value) in wire order, lstr payload line (sigv4) or
