@@ -64,12 +64,15 @@ enum door_msg {
          * have one, whose name is ""; keys of AWS have "id", "key" and perhaps "token"; a login has
          * "access" and "refresh"). Each part has a placeholder for as long as the box lives. */
         DOOR_SECRET =
-                500, /* u32 number, lstr secret line (canonical, rule.h); + fd: the value is
-                        what can be read from it to its end. The same number again brings a
-                        fresh value; placeholders stay. Answered by _OK or _BAD, in any order */
-        DOOR_REVOKE, /* u32 number, or DOOR_SECRET_ALL. Answered by DOOR_REVOKED once neither
-                        keeper nor egress can use it any more */
-        DOOR_KEPT,   /* u32 number, u32 is_ok: the answer to DOOR_ROTATED */
+                500,    /* u32 number, lstr secret line (canonical, rule.h); + fd: the value is
+                           what can be read from it to its end. The same number again brings a
+                           fresh value; placeholders stay. Answered by _OK or _BAD, in any order */
+        DOOR_REVOKE,    /* u32 number, or DOOR_SECRET_ALL. Answered by DOOR_REVOKED once neither
+                           keeper nor egress can use it any more */
+        DOOR_KEPT,      /* u32 number, u32 is_ok: the answer to DOOR_ROTATED */
+        DOOR_SSH_HOSTS, /* u32 number, u32 n, n x (lstr host, u32 port, bytes host key): by which
+                           keys the places of an `as ssh` secret are known; before its DOOR_SECRET
+                         */
 
         /* keeper -> supervisor */
         DOOR_SECRET_OK = 510, /* u32 number, lstr provider or "", lstr warning or "", u32 n,
@@ -93,6 +96,9 @@ enum door_msg {
         DOOR_FETCH,   /* u32 id, lstr method, lstr host, u32 port, lstr target, u32 n,
                          n x (lstr name, lstr value), bytes body, u32 m, m x lstr JSON pointers
                          that are wanted of the answer: a call that custody itself needs */
+        DOOR_SSH_KEY, /* u32 number, bytes public key, lstr comment, then as in DOOR_SSH_HOSTS from
+                         u32 n on: one more key of the box's agent socket. After the DOOR_GRANTED
+                         of this number, which names no placeholder: a public key is no secret */
         DOOR_GRANTED_END, /* empty: the list that follows DOOR_KEEPER_HELLO is whole, also when it
                              is empty. egress lets nobody in before */
 
@@ -104,13 +110,13 @@ enum door_msg {
                              "Bearer"); of query, cookie, form, json and ws the value, decoded; of
                              path a whole segment, decoded ("botX": what stands before the
                              placeholder stays) */
-        DOOR_PLACED,      /* u32 id, lstr what shall stand there, decoded likewise: egress encodes */
-        DOOR_PLACE_NO,    /* u32 id, u32 enum door_no, lstr sentence: also to DOOR_SIGN, _CAPTURE */
-        DOOR_SIGN,   /* u32 id, u32 number, u32 form, struct door_toward, lstr raw target, u32 n,
-                        n x (lstr header, lstr value) in wire order, lstr payload line (sigv4) or
-                        bytes message (hmac): see keeper/sign.h */
-        DOOR_SIGNED, /* u32 id, u32 chain (0: none), lstr target ("": unchanged), u32 n,
-                        n x (lstr header, lstr value): replace; "" drops */
+        DOOR_PLACED,   /* u32 id, lstr what shall stand there, decoded likewise: egress encodes */
+        DOOR_PLACE_NO, /* u32 id, u32 enum door_no, lstr sentence: also to DOOR_SIGN, _CAPTURE */
+        DOOR_SIGN,     /* u32 id, u32 number, u32 form, struct door_toward, lstr raw target, u32 n,
+                          n x (lstr header, lstr value) in wire order, lstr payload line (sigv4) or
+                          bytes message (hmac): see keeper/sign.h */
+        DOOR_SIGNED,   /* u32 id, u32 chain (0: none), lstr target ("": unchanged), u32 n,
+                          n x (lstr header, lstr value): replace; "" drops */
         DOOR_SIGN_CHUNK,   /* u32 id, u32 chain, u32 is_trailer, 32 bytes hash of its data */
         DOOR_CHUNK_SIGNED, /* u32 id, lstr hex signature */
         DOOR_SIGN_END,     /* u32 chain: no more chunks; not answered */
@@ -123,7 +129,10 @@ enum door_msg {
         DOOR_GONE_OK,  /* u32 number */
         DOOR_FETCHED,  /* u32 id, u32 status (0: nothing came), lstr sentence, u32 m,
                           m x (u32 is_there, lstr value) */
-        DOOR_SSH_SIGN, /* u32 id, u32 number, lstr host, bytes what is to be signed, u32 flags */
+        DOOR_SSH_SIGN, /* u32 id, u32 number, then what the box's ssh showed of the server (the
+                          extension session-bind@openssh.com): bytes host key, bytes session id,
+                          bytes the server's signature of it; bytes what is to be signed, u32
+                          flags. Everything is judged again: role/ssh_proof.h */
         DOOR_SSH_SIGNED, /* u32 id, bytes signature */
 
         /* egress -> supervisor */
@@ -182,8 +191,9 @@ enum door_level {
 
 /* Ports with a meaning of their own in DOOR_SOCKETS and DOOR_LISTEN. */
 enum {
-        DOOR_PORT_DNS_UDP = 0x10000, /* UDP 53, bound, IP_PKTINFO on */
-        DOOR_PORT_SPARE = 0x10001,   /* a TCP socket that is not bound yet */
+        DOOR_PORT_DNS_UDP = 0x10000,   /* UDP 53, bound, IP_PKTINFO on */
+        DOOR_PORT_SPARE = 0x10001,     /* a TCP socket that is not bound yet */
+        DOOR_PORT_SSH_AGENT = 0x10002, /* listens at DOOR_SSH_AGENT_PATH in the box */
 };
 
 enum door_dial_fault {
@@ -192,6 +202,10 @@ enum door_dial_fault {
         DOOR_DIAL_NO_ROUTE, /* refused, unreachable, timed out */
         DOOR_DIAL_BUSY,     /* too many at once */
 };
+
+/* Where programs in the box find the ssh agent (SSH_AUTH_SOCK); there when a secret is `as ssh`. */
+#define DOOR_SSH_AGENT_PATH "/run/ostiary/ssh-agent"
+enum { DOOR_SSH_HOSTS_MAX = 64, DOOR_SSH_BLOB_MAX = 4096 }; /* keys of hosts; bytes of one blob */
 
 /* The box's addresses. 198.18.0.0/15 is set aside for tests of network devices, so no name of the
  * real world lives there. */
@@ -221,7 +235,7 @@ int door_sealed_read(int fd, size_t max, struct buf *, struct err *);
 struct door_record {
         uint64_t time_us;     /* since the epoch, when the request or connection began */
         const char *kind;     /* "http", "tcp", "splice", "dns", "tls", "rule", "door", "secret",
-                                 "alarm" */
+                                 "alarm", "ssh" */
         const char *verdict;  /* "allow", "deny", "ask-yes", "ask-no", "error" */
         const char *rule;     /* policy_words: "allowed by user policy:12" */
         const char *protocol; /* "http/1.1", "h2", "ws", "tcp", ... */
