@@ -85,22 +85,22 @@ enum door_msg {
                          be kept where the host keeps it, before anybody uses it */
 
         /* keeper -> egress */
-        DOOR_GRANTED =
-                520,  /* u32 number, lstr secret line, u32 n, n x (lstr part, lstr placeholder);
-                         never the value. After DOOR_KEEPER_HELLO, and whenever one is new */
-        DOOR_FINGERS, /* u32 number, u32 part, then to the end struct door_finger
-                         (door_finger_get): how to know the value again in what comes back.
-                         They add to those of the values before */
-        DOOR_GONE,    /* u32 number, lstr sentence: revoked or expired; cut what uses it, then
-                         answer DOOR_GONE_OK */
-        DOOR_FETCH,   /* u32 id, lstr method, lstr host, u32 port, lstr target, u32 n,
-                         n x (lstr name, lstr value), bytes body, u32 m, m x lstr JSON pointers
-                         that are wanted of the answer: a call that custody itself needs */
+        DOOR_GRANTED = 520, /* u32 number, lstr secret line, u32 n, n x (lstr part, lstr
+                               placeholder); never the value. After DOOR_GRANTS, and whenever one is
+                               new or its line is: the number may come again */
+        DOOR_FINGERS,       /* u32 number, u32 part, then to the end struct door_finger
+                               (door_finger_get): how to know the value again in what comes back.
+                               They add to those of the values before */
+        DOOR_GONE,          /* u32 number, lstr sentence: revoked or expired; cut what uses it, then
+                               answer DOOR_GONE_OK */
+        DOOR_FETCH,         /* u32 id, lstr method, lstr host, u32 port, lstr target, u32 n,
+                               n x (lstr name, lstr value), bytes body, u32 m, m x lstr JSON pointers
+                               that are wanted of the answer: a call that custody itself needs */
         DOOR_SSH_KEY, /* u32 number, bytes public key, lstr comment, then as in DOOR_SSH_HOSTS from
                          u32 n on: one more key of the box's agent socket. After the DOOR_GRANTED
                          of this number, which names no placeholder: a public key is no secret */
-        DOOR_GRANTED_END, /* empty: the list that follows DOOR_KEEPER_HELLO is whole, also when it
-                             is empty. egress lets nobody in before */
+        DOOR_GRANTED_END, /* empty: the list that DOOR_GRANTS asked for is whole, also when it is
+                             empty. egress lets nobody in before */
 
         /* egress -> keeper, each with its answer */
         DOOR_PLACE = 530, /* u32 id, u32 number, u32 form (index in the line), struct door_toward,
@@ -134,6 +134,9 @@ enum door_msg {
                           bytes the server's signature of it; bytes what is to be signed, u32
                           flags. Everything is judged again: role/ssh_proof.h */
         DOOR_SSH_SIGNED, /* u32 id, bytes signature */
+        DOOR_GRANTS, /* empty: egress is there (link_init says so, once). Answered by DOOR_GRANTED
+                        and DOOR_FINGERS of every secret, then DOOR_GRANTED_END; until then the
+                        keeper, which is older than egress, sends nothing but DOOR_KEEPER_HELLO */
 
         /* egress -> supervisor */
         DOOR_ALARM = 560, /* u32 number, lstr what happened: a placeholder was seen where it has no
@@ -254,7 +257,8 @@ struct door_record {
 
 struct cur;
 void door_toward_put(struct buf *, const struct door_toward *);
-/* door_toward_get(c, t, strings): strings are copied into ${strings}. 0 or -1. */
+/* door_toward_get(c, t, strings): strings are copied into ${strings}, whose former content is
+ * dropped. 0 or -1. */
 int door_toward_get(struct cur *, struct door_toward *, struct buf *strings);
 void door_finger_put(struct buf *, const struct door_finger *);
 int door_finger_get(struct cur *, struct door_finger *);
