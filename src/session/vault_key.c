@@ -1,0 +1,136 @@
+/* vault_key.c - see vault_key.h. Called by whoever collects a box's secrets and by `ostiary
+ * secret`. No value ever passes through this process: it holds ends of pipes and reads complaints.
+ */
+#include "session/vault_key.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fdio.h"
+#include "base/strs.h"
+#include "session/door_program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { VALUE_ROOM = 64 << 10 };
+
+extern char **environ;
+
+/* become(program, args, in, out, words): in the child; -1 leaves a descriptor as it is. */
+static _Noreturn void become(int program, const struct strs *args, int in, int out, int words)
+{
+        const int want[3] = {in, out, words};
+        int have[3];
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        signal(SIGPIPE, SIG_DFL);
+        for (int i = 0; i < 3; i++)
+                have[i] = want[i] < 0 ? -1 : fcntl(want[i], F_DUPFD_CLOEXEC, 3);
+        program = fcntl(program, F_DUPFD_CLOEXEC, 3);
+        for (int i = 0; i < 3; i++)
+                if (want[i] >= 0 && (have[i] < 0 || dup2(have[i], i) < 0))
+                        _exit(125);
+        if (program >= 0)
+                fexecve(program, args->v, environ);
+        _exit(125);
+}
+
+static pid_t begin(const char *data_dir, char *const argv[], int in, int out, int words,
+                   struct err *err)
+{
+        _cleanup_strs_ struct strs args = {0};
+        _cleanup_close_ int program = door_program_open(err);
+        if (program < 0)
+                return -1;
+        strs_add(&args, "ostiary-door");
+        strs_add(&args, "vault");
+        strs_add(&args, "--dir");
+        strs_add(&args, data_dir);
+        for (size_t i = 0; argv[i]; i++)
+                strs_add(&args, argv[i]);
+        fflush(NULL);
+        pid_t pid = fork();
+        if (pid == 0)
+                become(program, &args, in, out, words);
+        if (pid < 0)
+                err_sys(err, "start ostiary-door");
+        return pid;
+}
+
+static int await(pid_t pid)
+{
+        int status = 0;
+        while (waitpid(pid, &status, 0) < 0)
+                if (errno != EINTR)
+                        return 125;
+        return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int vault_key_program(const char *data_dir, char *const argv[], int out_fd, struct err *err)
+{
+        /* ^C at a question ends the program that asks; how it ended is then passed on. */
+        struct sigaction ignore = {.sa_handler = SIG_IGN}, was;
+        pid_t pid = begin(data_dir, argv, -1, out_fd, -1, err);
+        if (pid < 0)
+                return -1;
+        sigaction(SIGINT, &ignore, &was);
+        int code = await(pid);
+        sigaction(SIGINT, &was, NULL);
+        return code;
+}
+
+/* hear(fd, words, n): everything that is said there until its end, the first ${n} - 1 bytes kept.
+ */
+static void hear(int fd, char *words, size_t n)
+{
+        size_t len = 0;
+        char rest[256];
+        for (;;) {
+                bool fits = len + 1 < n;
+                ssize_t got = read(fd, fits ? words + len : rest, fits ? n - 1 - len : sizeof rest);
+                if (got == 0 || (got < 0 && errno != EINTR))
+                        break;
+                if (got > 0 && fits)
+                        len += (size_t)got;
+        }
+        words[len] = 0;
+        words[strcspn(words, "\n")] = 0;
+}
+
+int vault_key_get(const char *data_dir, const char *name, struct err *err)
+{
+        char *const argv[] = {(char *)"get", (char *)name, NULL};
+        int value[2], said[2];
+        if (pipe2(value, O_CLOEXEC) < 0)
+                return err_sys(err, "make a pipe");
+        _cleanup_close_ int value_in = value[0];
+        _cleanup_close_ int value_out = value[1];
+        if (pipe2(said, O_CLOEXEC) < 0)
+                return err_sys(err, "make a pipe");
+        _cleanup_close_ int said_in = said[0];
+        _cleanup_close_ int said_out = said[1];
+        _cleanup_close_ int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        /* Nobody reads until the keeper does: what does not fit must fail and not wait. */
+        fcntl(value_out, F_SETPIPE_SZ, VALUE_ROOM);
+        fcntl(value_out, F_SETFL, O_NONBLOCK);
+        pid_t pid = begin(data_dir, argv, null, value_out, said_out, err);
+        if (pid < 0)
+                return -1;
+        close_fd(&value_out);
+        close_fd(&said_out);
+        char words[768];
+        hear(said_in, words, sizeof words);
+        int code = await(pid);
+        if (code == 0)
+                return take_fd(&value_in);
+        const char *sentence = strncmp(words, "ostiary: ", 9) == 0 ? words + 9 : words;
+        return err_set(err, code == 1 ? E_ABSENT : E_INPUT, "%s",
+                       *sentence ? sentence : "the vault gave no answer");
+}
