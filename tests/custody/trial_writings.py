@@ -1,0 +1,52 @@
+"""trial_writings.py - one text in many writings, for the exfiltration trial.
+
+Used by the attacker in the box (trial_agent.py) and by the origin that reflects (trial_origin.py). It shares
+nothing with the program under test, and nothing with the searcher (trial_search.py)."""
+import base64
+import html
+
+
+def base64_at(text, shift, alphabet="std"):
+    """The text behind `shift` other bytes, so that it stands at another alignment."""
+    raw = b"~" * shift + text.encode() + b"~~"
+    return (base64.urlsafe_b64encode(raw) if alphabet == "url" else base64.b64encode(raw)).decode()
+
+
+def percent_all(text):
+    return "".join("%%%02x" % b for b in text.encode())
+
+
+def percent_some(text):
+    return "".join("%%%02X" % ord(c) if i % 3 == 0 else c for i, c in enumerate(text))
+
+
+def json_u(text):
+    return "".join("\\u%04x" % ord(c) if i % 2 else c for i, c in enumerate(text))
+
+
+def html_numbers(text):
+    return "".join("&#%d;" % ord(c) if i % 2 else html.escape(c) for i, c in enumerate(text))
+
+
+def base32(text):
+    return base64.b32encode(text.encode()).decode().rstrip("=").lower()
+
+
+WRITINGS = {
+    "raw": lambda t: t,
+    "base64-0": lambda t: base64_at(t, 0),
+    "base64-1": lambda t: base64_at(t, 1),
+    "base64-2": lambda t: base64_at(t, 2),
+    "base64url-0": lambda t: base64_at(t, 0, "url"),
+    "base64url-1": lambda t: base64_at(t, 1, "url"),
+    "base64url-2": lambda t: base64_at(t, 2, "url"),
+    "hex": lambda t: t.encode().hex(),
+    "hex-large": lambda t: t.encode().hex().upper(),
+    "percent-all": percent_all,
+    "percent-some": percent_some,
+    "percent-twice": lambda t: percent_all(t).replace("%", "%25"),
+    "json": json_u,
+    "html": html_numbers,
+}
+# Only where an upper-case letter cannot survive.
+NAME_WRITINGS = {"base32": base32, "hex": lambda t: t.encode().hex(), "raw": lambda t: t.replace("_", "-").lower()}
