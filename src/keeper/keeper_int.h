@@ -1,0 +1,136 @@
+/* keeper_int.h - what the keeper's files share: the process's one struct, how a message is
+ * answered, how a request is judged, how it is recorded. Included by this room only.
+ *
+ * A new kind of question is one handler, and one line in serve_table.c. */
+#ifndef KEEPER_KEEPER_INT_H
+#define KEEPER_KEEPER_INT_H
+
+#include "base/buf.h"
+#include "base/cur.h"
+#include "keeper/store.h"
+#include "policy/host_name.h"
+#include "policy/path_canon.h"
+#include "wire/door.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct frame;
+struct keeper_sending;
+struct mint;
+
+struct keeper {
+        struct mint *mint;
+        struct store *store;
+        int egress_fd, audit_fd;
+        char box[64];
+        uint8_t finger_key[DOOR_FINGER_KEY];
+        bool is_egress_here; /* it has said DOOR_GRANTS */
+        bool is_all_revoked; /* DOOR_REVOKE of everything: nothing new is taken in either */
+        uint32_t captured_n; /* numbers given so far */
+        struct buf out;      /* the message that is being written; locked, wiped when sent */
+        struct buf scratch;  /* one writing of a value; locked, keeper_scratch_wipe after use */
+        struct keeper_sending *to_egress, *to_supervisor; /* what their sockets had no room for */
+        struct capture_reading *readings; /* capture of sources: values that are on their way */
+        struct serve_revoking *revoking;
+        struct buf records;
+        uint64_t records_ms; /* when the first of them was put there */
+        /* What other files keep between two messages; each owns its own. */
+        struct sign_state *sign;
+        struct ssh_state *ssh;
+        struct token_state *token;
+};
+
+/* A handler reads f->body (behind the type) to its end. -1: the message makes no sense, and the
+ * keeper ends; a question that is only refused is answered and is 0. The frame is wiped after it.
+ */
+typedef int keeper_handler(struct keeper *, struct frame *);
+
+struct keeper_entry {
+        uint32_t type;
+        keeper_handler *fn;
+};
+extern const struct keeper_entry keeper_from_egress[];     /* ends with type 0 */
+extern const struct keeper_entry keeper_from_supervisor[]; /* ends with type 0 */
+
+/* --- clock --- */
+uint64_t keeper_now_ms(void); /* since boot, sleep included */
+
+/* --- reading (serve_read.c) --- */
+/* keeper_get_bytes(c, max, &p, &n): "bytes"; they stay in the frame. Also for an lstr that need not
+ * be copied: it has no NUL in it then. 0 or -1. */
+int keeper_get_bytes(struct cur *, size_t max, const uint8_t **, size_t *n);
+int keeper_get_text(struct cur *, size_t max, const char **, size_t *n);
+void keeper_put_bytes(struct buf *, const void *, size_t);
+
+/* --- writing: one message at a time (serve_out.c) ---
+ * struct buf *b = keeper_message(k, DOOR_PLACED);
+ * buf_put_u32(b, id); ...
+ * return keeper_to_egress(k);
+ * Nothing blocks: what the socket does not take waits in order. -1 when the peer is gone. */
+struct buf *keeper_message(struct keeper *, uint32_t type);
+int keeper_to_egress(struct keeper *);
+int keeper_to_supervisor(struct keeper *);
+
+/* --- judging a question of egress (serve_ask.c) --- */
+struct keeper_ask {
+        uint32_t id, number, form_at;
+        struct door_toward to;
+        struct buf strings; /* of ${to} */
+        struct host_name host;
+        struct path_canon path;
+        struct store_secret *secret;
+        const struct rule_secret_form *form;
+        const char *what; /* for the record: "place", "sign" */
+};
+/* keeper_ask_get(c, a): u32 id, u32 number, u32 form, struct door_toward. 0 or -1. Free it. */
+int keeper_ask_get(struct cur *, struct keeper_ask *);
+void keeper_ask_free(struct keeper_ask *);
+#define _cleanup_keeper_ask_ __attribute__((cleanup(keeper_ask_free)))
+
+/* keeper_ask_judge(k, a, forms): may this secret be used there, in a form of the set ${forms} (bits
+ * 1 << RULE_AS_...)? Everything that egress said is parsed again. True: a->secret, a->form, a->host
+ * and a->path are set. False: DOOR_PLACE_NO was sent and recorded; the handler returns 0. */
+bool keeper_ask_judge(struct keeper *, struct keeper_ask *, unsigned forms);
+/* keeper_ask_no(k, a, why, fmt...): refuse: DOOR_PLACE_NO and its record. 0, or -1 when egress is
+ * gone. */
+int keeper_ask_no(struct keeper *, struct keeper_ask *, enum door_no, const char *fmt, ...)
+        __attribute__((format(printf, 4, 5)));
+/* keeper_ask_yes(k, a, note): record that it was used. The caller has sent, or sends, the answer.
+ */
+void keeper_ask_yes(struct keeper *, const struct keeper_ask *, const char *note);
+
+/* --- the log (record.c) --- */
+/* keeper_record(k, r): ${r} needs no time and no kind. Several go out together. */
+void keeper_record(struct keeper *, const struct door_record *);
+/* keeper_record_flush(k): now. keeper_record_wait_ms(k): in how many ms it is due; -1: nothing. */
+void keeper_record_flush(struct keeper *);
+int keeper_record_wait_ms(const struct keeper *);
+
+/* --- telling egress of a secret (fingers.c) --- */
+/* keeper_grant(k, secret): DOOR_GRANTED and DOOR_FINGERS, if egress is there. */
+int keeper_grant(struct keeper *, const struct store_secret *);
+int keeper_fingers(struct keeper *, const struct store_secret *);
+/* keeper_writing(k, coding, value, n): that writing in k->scratch; false when it has none. */
+bool keeper_writing(struct keeper *, int coding, const uint8_t *, size_t n);
+void keeper_scratch_wipe(struct keeper *);
+
+/* --- values (value.c) --- */
+/* value_take(k, secret, bytes, n, warning, err): check what a source printed and make parts of it.
+ * -1 and one sentence with the secret's name and nothing of the value. ${warning} may stay "". */
+int value_take(struct keeper *, struct store_secret *, const uint8_t *, size_t n,
+               struct buf *warning, struct err *);
+/* value_check(name, bytes, n, err): may it stand in a header? */
+int value_check(const char *name, const uint8_t *, size_t n, struct err *);
+
+/* --- end of a secret (serve_revoke.c) --- */
+/* keeper_expire(k): whatever has passed its ttl goes. Returns ms until the next does; -1: none. */
+int keeper_expire(struct keeper *);
+
+/* --- handlers, see serve_table.c --- */
+keeper_handler serve_leaf, serve_grants, serve_revoke, serve_gone_ok, serve_secret;
+keeper_handler place_serve, capture_serve, edges_serve;
+
+#endif
