@@ -2,12 +2,15 @@
 
 Started inside a box by tests/real_agents.sh. Speaks enough of three services' streams for their agents: the
 answer to the first question is a call of the agent's own shell tool, the answer to its result is the
-word DONE. Arguments: port, command."""
+word DONE. Arguments: port, command; then, outside of the box, perhaps CERT KEY CREDENTIAL: TLS, and whoever does
+not show that credential is not served, as a real service does it. Port 0 takes any and prints it."""
 import json
+import ssl
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 PORT, COMMAND = int(sys.argv[1]), sys.argv[2]
+CERT, KEY, CREDENTIAL = sys.argv[3:6] if len(sys.argv) > 5 else (None, None, None)
 
 
 def anthropic(ask):
@@ -68,6 +71,19 @@ class Model(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+    def is_known(self):
+        """Where these services look for a key: three headers and a query parameter."""
+        shown = [self.headers.get("authorization", "").removeprefix("Bearer "), self.headers.get("x-api-key"),
+                 self.headers.get("x-goog-api-key"), self.path.partition("key=")[2].partition("&")[0]]
+        if CREDENTIAL is None or CREDENTIAL in shown:
+            return True
+        sys.stderr.write(f"{self.path} without the key\n")
+        sys.stderr.flush()
+        self.send_response(401)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+        return False
+
     def do_GET(self):
         self.answer("application/json", b'{"data": [], "models": []}')
 
@@ -79,6 +95,8 @@ class Model(BaseHTTPRequestHandler):
             ask = json.loads(raw)
         except ValueError:
             ask = {}
+        if not self.is_known():
+            return
         path = self.path.split("?")[0]
         speak = anthropic if path.endswith("/messages") else openai if path.endswith("/responses") else google if "enerateContent" in path else None
         sys.stderr.write(f"{path} {len(raw)} tools={len(ask.get('tools') or [])}\n")
@@ -99,4 +117,11 @@ class Model(BaseHTTPRequestHandler):
         pass
 
 
-ThreadingHTTPServer(("127.0.0.1", PORT), Model).serve_forever()
+server = ThreadingHTTPServer(("127.0.0.1", PORT), Model)
+if CERT:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(CERT, KEY)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+if PORT == 0:
+    print(server.server_address[1], flush=True)
+server.serve_forever()

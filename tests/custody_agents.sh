@@ -1,0 +1,72 @@
+#!/bin/bash
+# suite: users=root,user timeout=400
+# custody_agents.sh - the agents at work with a key that they never have: the model stands on the host behind the
+# provider's own name, serves only whoever shows the real key, and the box has a placeholder. Each agent runs in a
+# terminal (tmux), calls its shell tool once, and says the last word.
+cd "$(dirname "$0")/.." || exit 1
+. tests/lib.sh
+. tests/lib_door.sh
+. tests/lib_agents.sh
+has openssl || { skip 'custody_agents' 'openssl is missing' && exit 0; }
+door_ca
+door_cert model 'DNS:api.anthropic.com,DNS:api.openai.com,DNS:generativelanguage.googleapis.com,DNS:chatgpt.com'
+
+# model NAME KEY: its port in $port, its log in $work/NAME.model.
+model() {
+	python3 "$top/tests/mock_model.py" 0 "echo made by $1 >made.txt; env >env.txt" "$work/model.pem" "$work/model.key" "$2" \
+		>"$work/$1.port" 2>"$work/$1.model" &
+	door_pids+=($!)
+	within 10 test -s "$work/$1.port"
+	port=$(cat "$work/$1.port")
+}
+
+# worked NAME VARIABLE KEY HOST FLAGS COMMAND
+worked() {
+	local name=$1 variable=$2 key=$3 host=$4 flags=$5 command=$6
+	model "$name" "$key"
+	cat >"$name.sh" <<-SH
+		$command
+		echo "ended with \$?"
+	SH
+	term_open 120 40
+	term_type "export $variable=$key; clear"
+	term_type "\"\$OSTIARY\" run -q --keep -n c-$name --profile $name $flags --allow '* $host to=127.0.0.1:$port ca=$work/ca.pem' -- sh $name.sh"
+	shows "$name: comes to its end" 'ended with' 90
+	holds "$name: which is a good one" "$(term_screen)" 'ended with 0'
+	"$ostiary" cp -q "c-$name:made.txt" "$work/made-$name" 2>/dev/null
+	same "$name: ran what the model wanted" "$(cat "$work/made-$name" 2>/dev/null)" "made by $name"
+	"$ostiary" cp -q "c-$name:env.txt" "$work/env-$name" 2>/dev/null
+	holds "$name: with a $variable in its environment" "$(cat "$work/env-$name" 2>/dev/null)" "$variable="
+	! grep -q "$key" "$work/env-$name"
+	check "$name: that is not the key" $? "$(grep "$variable" "$work/env-$name")"
+	holds "$name: the log names the secret that was used" "$("$ostiary" log "c-$name" --json 2>&1)" "$variable"
+	! "$ostiary" log "c-$name" --json 2>/dev/null | grep -q "$key"
+	check "$name: and not its value" $?
+	"$ostiary" rm -f "c-$name" >/dev/null 2>&1
+}
+
+for name in $there; do
+	case $name in
+	claude)
+		worked claude ANTHROPIC_API_KEY sk-ant-api03-FAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKE-0123456789AA \
+			api.anthropic.com '' 'claude --dangerously-skip-permissions -p go'
+		;;
+	codex)
+		worked codex CODEX_API_KEY sk-proj-FAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKE0123 \
+			api.openai.com '' 'codex exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox -m gpt-5-codex go'
+		;;
+	gemini)
+		worked gemini GEMINI_API_KEY AIzaFAKEfakeFAKEfakeFAKEfakeFAKEfake123 \
+			generativelanguage.googleapis.com '' 'gemini --yolo -m gemini-2.5-flash -p go'
+		;;
+	opencode)
+		worked opencode ANTHROPIC_API_KEY sk-ant-api03-FAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKE-0123456789AA \
+			api.anthropic.com '' 'opencode run -m anthropic/claude-sonnet-4-5 go'
+		;;
+	pi)
+		worked pi ANTHROPIC_API_KEY sk-ant-api03-FAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKE-0123456789AA \
+			api.anthropic.com '' 'pi --provider anthropic --model claude-sonnet-4-5 -p go'
+		;;
+	esac
+done
+exit "$bad"
