@@ -12,11 +12,17 @@ static const struct {
         size_t at;
         uint32_t max;
 } strings_of[] = {
-        {offsetof(struct door_record, kind), 32},   {offsetof(struct door_record, verdict), 32},
-        {offsetof(struct door_record, rule), 1024}, {offsetof(struct door_record, protocol), 32},
-        {offsetof(struct door_record, host), 512},  {offsetof(struct door_record, address), 128},
-        {offsetof(struct door_record, method), 64}, {offsetof(struct door_record, path), 17 << 10},
-        {offsetof(struct door_record, note), 4096}, {offsetof(struct door_record, cure), 8192},
+        {offsetof(struct door_record, kind), 32},
+        {offsetof(struct door_record, verdict), 32},
+        {offsetof(struct door_record, rule), 1024},
+        {offsetof(struct door_record, protocol), 32},
+        {offsetof(struct door_record, host), 512},
+        {offsetof(struct door_record, address), 128},
+        {offsetof(struct door_record, method), 64},
+        {offsetof(struct door_record, path), 17 << 10},
+        {offsetof(struct door_record, note), 4096},
+        {offsetof(struct door_record, cure), 8192},
+        {offsetof(struct door_record, secrets), 2048},
 };
 
 enum { STRINGS_N = sizeof strings_of / sizeof *strings_of };
