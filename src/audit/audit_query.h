@@ -17,7 +17,7 @@ struct refused;
 struct audit_record {
         uint64_t seq;
         const char *prev, *time, *box, *kind, *verdict, *rule, *protocol, *method, *host, *path,
-                *address, *exe, *note, *cure;
+                *address, *exe, *secrets, *note, *cure;
         uint64_t pid, port, status, bytes_up, bytes_down, wait_us, total_us, source_port;
 };
 

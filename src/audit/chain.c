@@ -161,6 +161,7 @@ void chain_put(struct chain *c, const char *box, const struct door_record *r,
                 put_some(out, ",\"pid\":", who->pid);
                 put_str(out, ",\"exe\":", who->exe);
         }
+        put_str(out, ",\"secrets\":", r->secrets);
         put_str(out, ",\"note\":", r->note);
         put_str(out, ",\"cure\":", r->cure);
         buf_put_u8(out, '}');

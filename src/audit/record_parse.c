@@ -97,7 +97,7 @@ static const struct {
                   {"kind", AT(kind)},         {"verdict", AT(verdict)}, {"rule", AT(rule)},
                   {"protocol", AT(protocol)}, {"method", AT(method)},   {"host", AT(host)},
                   {"path", AT(path)},         {"address", AT(address)}, {"note", AT(note)},
-                  {"cure", AT(cure)},         {"exe", AT(exe)}},
+                  {"cure", AT(cure)},         {"exe", AT(exe)},         {"secrets", AT(secrets)}},
   numbers_of[] = {
           {"seq", AT(seq)},         {"port", AT(port)},         {"pid", AT(pid)},
           {"status", AT(status)},   {"bytes_up", AT(bytes_up)}, {"bytes_down", AT(bytes_down)},

@@ -83,7 +83,10 @@ static void print_line(struct view *v, const struct audit_record *r)
 {
         char t[24], up[8], down[8], status[24] = "-";
         _cleanup_free_ char *verdict = str_quote(r->verdict);
-        _cleanup_free_ char *word = str_quote(*r->method ? r->method : r->kind);
+        /* What custody did is told beside the request that it was done for. */
+        bool is_custody = strcmp(r->kind, "secret") == 0 || strcmp(r->kind, "alarm") == 0;
+        _cleanup_free_ char *word = str_quote(*r->method && !is_custody ? r->method : r->kind);
+        _cleanup_free_ char *secrets = str_quote(r->secrets);
         _cleanup_free_ char *what = target(r);
         _cleanup_free_ char *rule = str_quote(r->rule);
         _cleanup_free_ char *note = str_quote(r->note);
@@ -98,6 +101,8 @@ static void print_line(struct view *v, const struct audit_record *r)
         bool has_note = *note && strcmp(note, rule) != 0;
         if (*rule || has_note)
                 printf("  (%s%s%s)", rule, *rule && has_note ? "; " : "", has_note ? note : "");
+        if (*secrets)
+                printf("  with %s", secrets);
         if (r->pid) {
                 const char *slash = strrchr(r->exe, '/');
                 _cleanup_free_ char *name = str_quote(slash ? slash + 1 : r->exe);

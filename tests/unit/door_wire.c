@@ -30,6 +30,7 @@ static void record(void)
                                  .bytes_down = 7,
                                  .total_us = 9,
                                  .source_port = 4000,
+                                 .secrets = "A_KEY B_KEY",
                                  .cure = "allow GET a.example/x"},
                            out;
         door_record_put(&b, &in);
@@ -43,6 +44,7 @@ static void record(void)
                       !strcmp(out.rule, "") && !strcmp(out.host, "a.example") && out.port == 443 &&
                       !strcmp(out.path, "/x") && out.status == 403 && out.bytes_down == 7 &&
                       out.total_us == 9 && out.source_port == 4000 &&
+                      !strcmp(out.secrets, "A_KEY B_KEY") &&
                       !strcmp(out.cure, "allow GET a.example/x"));
         CHECK("a long path is cut and says so",
               door_record_get(&c, &out, &strings) == 0 && strlen(out.path) == 17 << 10 &&
@@ -63,6 +65,7 @@ static void record(void)
                                   .address = path,
                                   .method = path,
                                   .path = path,
+                                  .secrets = path,
                                   .note = path,
                                   .cure = path};
         door_record_put(&large, &in);
@@ -130,9 +133,63 @@ static void layers(void)
               policy_layers_parse(bad.data, bad.len, &none, &err) < 0);
 }
 
+static void custody(void)
+{
+        _cleanup_buf_ struct buf b = {0}, strings = {0};
+        struct door_toward in = {.method = "POST",
+                                 .host = "api.example",
+                                 .path = "/v1/x",
+                                 .port = 443,
+                                 .is_tls = true},
+                           out;
+        door_toward_put(&b, &in);
+        buf_put_u32(&b, 7);
+        struct cur c = cur_of(b.data, b.len);
+        CHECK("where a request goes comes back, and nothing more is read",
+              door_toward_get(&c, &out, &strings) == 0 && !strcmp(out.method, "POST") &&
+                      !strcmp(out.host, "api.example") && !strcmp(out.path, "/v1/x") &&
+                      out.port == 443 && out.is_tls && c.left == 4);
+        bool is_refused = true;
+        for (size_t n = 0; n < b.len - 4; n++) {
+                c = cur_of(b.data, n);
+                is_refused &=
+                        door_toward_get(&c, &out, &strings) == -1 && c.left == n && !out.method;
+        }
+        CHECK("cut anywhere it is refused", is_refused);
+        _cleanup_buf_ struct buf bad = {0};
+        buf_put_lstr(&bad, "GET");
+        buf_put_lstr(&bad, "a.example");
+        buf_put_u32(&bad, 65536);
+        buf_put_u32(&bad, 1);
+        buf_put_lstr(&bad, "/");
+        c = cur_of(bad.data, bad.len);
+        CHECK("a port that is none is refused", door_toward_get(&c, &out, &strings) == -1);
+        bad.data[4] = 0;
+        c = cur_of(bad.data, bad.len);
+        CHECK("a method with a NUL is refused", door_toward_get(&c, &out, &strings) == -1);
+
+        _cleanup_buf_ struct buf f = {0};
+        struct door_finger finger = {.coding = 3,
+                                     .len = 40,
+                                     .first = {1, 2, 3, 255},
+                                     .tail = 1ull << 63,
+                                     .whole = 0x0102030405060708u},
+                           back;
+        door_finger_put(&f, &finger);
+        c = cur_of(f.data, f.len);
+        CHECK("a finger has its size and comes back",
+              f.len == DOOR_FINGER_SIZE && door_finger_get(&c, &back) == 0 && c.left == 0 &&
+                      back.coding == 3 && back.len == 40 && !memcmp(back.first, finger.first, 4) &&
+                      back.tail == finger.tail && back.whole == finger.whole);
+        c = cur_of(f.data, f.len - 1);
+        CHECK("a finger that is cut is refused",
+              door_finger_get(&c, &back) == -1 && c.left == f.len - 1);
+}
+
 int main(void)
 {
         record();
+        custody();
         layers();
         return check_end();
 }
