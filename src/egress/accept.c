@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "egress/conn.h"
+#include "egress/custody.h"
 #include "egress/gate.h"
 #include "egress/h2_server.h"
 #include "egress/hello.h"
@@ -350,8 +351,9 @@ static void add_listener(struct door *d, uint32_t port, int fd)
 {
         struct listener *l = &d->listeners[d->listeners_n];
         *l = (struct listener){.door = d, .port = port, .fd = fd};
-        /* Nobody is let in before there are rules. */
-        l->src = loop_add(d->loop, fd, d->policy && !d->is_full ? EPOLLIN : 0, on_accept, l);
+        /* Nobody is let in before there are rules, and before it is known what is secret. */
+        bool is_ready = d->policy && custody_of(d)->is_known && !d->is_full;
+        l->src = loop_add(d->loop, fd, is_ready ? EPOLLIN : 0, on_accept, l);
         if (!l->src)
                 door_fault(d, "port %u cannot be watched", port);
         d->listeners_n++;
@@ -394,6 +396,6 @@ void accept_ports(struct door *d)
                             l->lines[j].rule.place.port > 0)
                                 ensure_port(d, (uint16_t)l->lines[j].rule.place.port);
         }
-        if (!d->is_full)
+        if (!d->is_full && custody_of(d)->is_known)
                 set_listening(d, true);
 }

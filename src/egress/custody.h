@@ -9,7 +9,9 @@
 
 #include "egress/door.h"
 #include "policy/rule.h"
+#include "wire/door.h"
 
+struct path_canon;
 struct scan_set;
 
 struct custody_secret {
@@ -21,14 +23,18 @@ struct custody_secret {
                 char *placeholder;
         } parts[DOOR_PARTS_MAX];
         size_t parts_n;
-        char *gone; /* why it cannot be used any more, or NULL */
+        char *gone;         /* why it cannot be used any more, or NULL */
+        bool is_flagged;    /* it was seen in a conversation with a model, and that was told */
+        uint64_t alarmed_s; /* when a name that held it was last told of */
 };
 
 struct custody {
         struct custody_secret *secrets; /* by number */
-        struct scan_set *placeholders;  /* tag: number */
-        struct scan_set *values;        /* tag: number; fingers */
+        struct scan_set *placeholders;  /* tag: number; NULL when there are none */
+        struct scan_set *values;        /* tag: number; fingers; NULL when there are none */
         uint8_t key[DOOR_FINGER_KEY];
+        bool is_known; /* the keeper's first list is whole: whoever waits may come in */
+        struct keeper_call *calls, **calls_end;
 };
 
 /* custody_of(d): always there; without secrets it is empty and costs nothing. */
@@ -40,6 +46,20 @@ const struct custody_secret *custody_managed(const struct custody *, const struc
                                              uint16_t port, const struct path_canon *,
                                              const struct custody_secret *next);
 
+/* custody_may_show(secret, host, port, is_tls, path): does its line let it be shown there? The
+ * keeper asks itself the same. */
+bool custody_may_show(const struct custody_secret *, const struct host_name *, uint16_t port,
+                      bool is_tls, const struct path_canon *);
+/* custody_name(secret): as its line calls it. */
+const char *custody_name(const struct custody_secret *);
+
+/* --- what the keeper says of itself, for link.c --- */
+struct frame;
+/* custody_hello(d, key, n): the key of fingers; the list of secrets follows. */
+int custody_hello(struct door *, const uint8_t *key, size_t n);
+/* custody_hear(d, frame): a message of the keeper that is custody's. False: it is none. */
+bool custody_hear(struct door *, struct frame *);
+
 /* --- calls to the keeper (custody_link.c) --- */
 struct keeper_call;
 /* Called once; ${type} is DOOR_PLACE_NO or the answer's. ${body} is behind the id. */
@@ -48,11 +68,21 @@ typedef void keeper_answer(void *ctx, uint32_t type, struct cur *body);
 struct keeper_call *keeper_ask(struct door *, uint32_t type, const struct buf *body,
                                keeper_answer *, void *ctx);
 void keeper_cancel(struct door *, struct keeper_call *);
+/* keeper_tell(d, type, body): what is not answered. */
+void keeper_tell(struct door *, uint32_t type, const struct buf *body);
+/* keeper_answered(d, frame): the answer to a call. False: its type is no answer. */
+bool keeper_answered(struct door *, struct frame *);
 
 /* --- the tripwire (custody_alarm.c) --- */
 /* custody_alarm(d, hit, where, host, source_port): a placeholder where it has no business: record
  * kind "alarm", DOOR_ALARM to the supervisor. ${where} as "header user-agent". */
 void custody_alarm(struct door *, uint32_t number, const char *where, const char *host,
                    uint16_t source_port);
+/* custody_leak_words(d, number, where): the sentence for whoever is refused: which secret, where it
+ * was found, where it belongs. The caller frees. */
+char *custody_leak_words(struct door *, uint32_t number, const char *where);
+/* custody_name_leaks(d, host): is one of the placeholders in this name, in any writing that names
+ * can carry, also across its labels? Its number, or 0. */
+uint32_t custody_name_leaks(struct door *, const struct host_name *);
 
 #endif

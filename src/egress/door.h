@@ -25,6 +25,7 @@ struct leaf;
 struct upstream;
 struct relay;
 struct allowance;
+struct custody;
 
 /* Limits on what one box can make us hold. */
 enum {
@@ -93,6 +94,7 @@ struct door {
         size_t dialling_n; /* calls that dial works on; the others wait here */
         struct dial_call *dials;
         struct leaf_call *leaf_calls;
+        struct custody *custody;
 
         /* conn.c */
         struct conn *dead, *kicked;
@@ -160,6 +162,9 @@ _Noreturn void door_fault(struct door *, const char *fmt, ...)
 /* exchange.c */
 void exchange_policy_changed(struct door *);
 void exchange_answered(struct door *, uint64_t question, bool yes);
+/* exchange_secret_gone(d, number, sentence): cut or refuse whatever shows that secret
+ * (DOOR_SECRET_ALL: any). */
+void exchange_secret_gone(struct door *, uint32_t number, const char *sentence);
 
 /* relay.c */
 /* relay_begin(d, fd, origin, kind, line): pass the bytes of ${fd} on unread. */

@@ -3,6 +3,7 @@
 #include "egress/exchange_int.h"
 
 #include "base/str.h"
+#include "egress/custody_request.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,5 +93,18 @@ void exchange_policy_changed(struct door *d)
                         judge_again(x);
                 else
                         x->gate.rule = NULL;
+        }
+}
+
+void exchange_secret_gone(struct door *d, uint32_t number, const char *sentence)
+{
+        struct exchange *next;
+        for (struct exchange *x = d->exchanges; x; x = next) {
+                next = x->next;
+                if (x->is_dead || x->state == X_DONE || !x->keys ||
+                    !custody_request_shows(x->keys, number))
+                        continue;
+                x->verdict = "deny";
+                exchange_answer_self(x, 403, NULL, sentence, NULL);
         }
 }

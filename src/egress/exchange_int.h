@@ -5,6 +5,7 @@
 #define EGRESS_EXCHANGE_INT_H
 
 #include "egress/body.h"
+#include "egress/custody_request.h"
 #include "egress/door.h"
 #include "egress/exchange.h"
 #include "egress/gate.h"
@@ -14,6 +15,7 @@ enum state {
         X_NEW,
         X_BODY,  /* a rule wants the body before it decides */
         X_ASKED, /* a person is asked */
+        X_KEYS,  /* the keeper is asked for what is to be shown */
         X_WAIT,  /* for an upstream */
         X_OPEN,
         X_LOCAL, /* the door answers itself */
@@ -47,6 +49,7 @@ struct exchange {
         uint64_t question;
         struct loop_timer timer;
         struct websocket *ws;
+        struct custody_request *keys; /* NULL when the box has no secrets */
 
         /* for the record */
         uint64_t began_us, wait_us, bytes_up, bytes_down;

@@ -151,6 +151,7 @@ bool exchange_request_data(struct exchange *x, const void *p, size_t n)
                                              NULL);
                 break;
         case X_ASKED:
+        case X_KEYS:
         case X_WAIT:
                 keep(x, p, n);
                 is_room = x->early.len < EARLY_MAX && x->door->held_n < HELD_MAX;

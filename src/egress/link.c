@@ -5,9 +5,11 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "egress/custody.h"
 #include "wire/frame.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 
 /* Dial takes no more calls than 256 at once, some of which may be cancelled and on their way out.
@@ -199,16 +201,19 @@ static void on_keeper(void *ctx, uint32_t events)
 {
         static struct frame f;
         struct door *d = ctx;
-        const uint8_t *key, *ca;
-        size_t key_n, ca_n;
+        const uint8_t *key, *ca, *fingers;
+        size_t key_n, ca_n, fingers_n;
         (void)events;
         if (frame_recv(d->keeper_fd, &f, false) <= 0)
                 door_fault(d, "the process that holds the keys is gone");
+        const size_t used_n = f.body.left + sizeof f.type;
         switch (f.type) {
         case DOOR_KEEPER_HELLO:
                 if (get_bytes(&f.body, 16384, &key, &key_n) < 0 ||
                     get_bytes(&f.body, 16384, &ca, &ca_n) < 0 ||
-                    tls_keeper_hello(d, key, key_n, ca, ca_n) < 0)
+                    get_bytes(&f.body, DOOR_FINGER_KEY, &fingers, &fingers_n) < 0 ||
+                    tls_keeper_hello(d, key, key_n, ca, ca_n) < 0 ||
+                    custody_hello(d, fingers, fingers_n) < 0)
                         door_fault(d, "the keeper's key could not be used");
                 break;
         case DOOR_LEAF_OK:
@@ -216,9 +221,12 @@ static void on_keeper(void *ctx, uint32_t events)
                 on_leaf(d, &f);
                 break;
         default:
-                door_fault(d, "the keeper sent a message that it may not send");
+                if (!custody_hear(d, &f))
+                        door_fault(d, "the keeper sent a message that it may not send");
         }
         frame_release(&f);
+        /* A value that was to be placed, or the leaf's key, was in it. */
+        explicit_bzero(f.raw, used_n);
 }
 
 int link_init(struct door *d, struct err *err)
@@ -226,5 +234,7 @@ int link_init(struct door *d, struct err *err)
         if (!loop_add(d->loop, d->dial_fd, EPOLLIN, on_dial, d) ||
             !loop_add(d->loop, d->keeper_fd, EPOLLIN, on_keeper, d))
                 return err_sys(err, "watch dial and keeper");
+        /* The keeper is older than we are; it waits for somebody to tell its list to. */
+        send_call(d, d->keeper_fd, DOOR_GRANTS, NULL);
         return 0;
 }

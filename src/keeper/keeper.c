@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <openssl/crypto.h>
+#include <openssl/rand.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,8 +69,14 @@ static int say_hello(const struct mint *m, int egress_fd, const struct buf *ca)
         int r = mint_leaf_key(m, key, &key_len);
         put_bytes(&b, key, key_len);
         put_bytes(&b, ca->data, ca->len);
+        uint8_t fingers[DOOR_FINGER_KEY];
+        if (RAND_bytes(fingers, sizeof fingers) != 1)
+                r = -1;
+        put_bytes(&b, fingers, sizeof fingers);
         if (r == 0)
                 r = b.is_broken ? -1 : frame_send(egress_fd, DOOR_KEEPER_HELLO, &b, NULL, 0);
+        if (r == 0)
+                r = frame_send(egress_fd, DOOR_GRANTED_END, NULL, NULL, 0);
         explicit_bzero(key, sizeof key);
         if (b.data)
                 explicit_bzero(b.data, b.len);
