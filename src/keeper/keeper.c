@@ -75,8 +75,6 @@ static int say_hello(const struct mint *m, int egress_fd, const struct buf *ca)
         put_bytes(&b, fingers, sizeof fingers);
         if (r == 0)
                 r = b.is_broken ? -1 : frame_send(egress_fd, DOOR_KEEPER_HELLO, &b, NULL, 0);
-        if (r == 0)
-                r = frame_send(egress_fd, DOOR_GRANTED_END, NULL, NULL, 0);
         explicit_bzero(key, sizeof key);
         if (b.data)
                 explicit_bzero(b.data, b.len);
@@ -120,7 +118,11 @@ static void serve(struct mint *m, int egress_fd)
                         continue;
                 if (frame_recv(egress_fd, &frame, false) != 1)
                         return;
-                int r = frame.type == DOOR_LEAF ? answer_leaf(m, egress_fd, &frame.body) : -1;
+                int r = -1;
+                if (frame.type == DOOR_LEAF)
+                        r = answer_leaf(m, egress_fd, &frame.body);
+                else if (frame.type == DOOR_GRANTS)
+                        r = frame_send(egress_fd, DOOR_GRANTED_END, NULL, NULL, 0);
                 frame_release(&frame);
                 if (r < 0)
                         return;
