@@ -49,6 +49,9 @@ struct origin {
                                   after TLS the SNI (which agrees with the former) */
         uint16_t port;
         bool is_tls;
+        bool is_keeper;       /* a call of the keeper's own (fetch.h): it carries values and no
+                                 placeholders, and its answer is not for the box: neither placed,
+                                 looked through, scrubbed nor captured */
         bool is_literal;      /* the program connected to an address of the real world */
         uint16_t source_port; /* of the box's socket */
         const char *protocol; /* "http/1.1", "h2" */
