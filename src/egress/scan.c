@@ -1,0 +1,202 @@
+/* scan.c - streams that are searched as they pass: see scan.h. Called by the scrubber and the
+ * tripwire. It must never pass on a byte that may still turn out to belong to a text.
+ *
+ * Each window is what was held back and what is new. Every text that is not whole yet begins at or
+ * after the place from which is held back, so nothing before the window is ever needed again; but a
+ * text that was found may reach across that place, and is remembered for the rest of its bytes. */
+#include "egress/scan_int.h"
+
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WINDOW = 64 << 10 };
+
+struct scan_state {
+        struct buf held;
+        struct scan_view view[2];
+        struct scan_matches matches; /* between calls: those that reach into what is held */
+};
+
+void scan_matches_add(struct scan_matches *m, struct scan_match one)
+{
+        if (m->n == m->cap) {
+                m->cap = m->cap ? m->cap * 2 : 8;
+                m->list = realloc(m->list, m->cap * sizeof *m->list);
+                if (!m->list)
+                        str_no_memory();
+        }
+        m->list[m->n++] = one;
+}
+
+void scan_matches_clear(struct scan_matches *m)
+{
+        for (size_t i = 0; i < m->n; i++)
+                free(m->list[i].own);
+        m->n = 0;
+}
+
+void scan_matches_free(struct scan_matches *m)
+{
+        scan_matches_clear(m);
+        free(m->list);
+        *m = (struct scan_matches){0};
+}
+
+static void state_free(struct scan_state *st)
+{
+        if (st->held.data)
+                explicit_bzero(st->held.data, st->held.cap);
+        buf_free(&st->held);
+        scan_view_free(&st->view[0]);
+        scan_view_free(&st->view[1]);
+        scan_matches_free(&st->matches);
+        free(st);
+}
+
+void scan_free(struct scan *s)
+{
+        if (s->state)
+                state_free(s->state);
+        *s = (struct scan){0};
+}
+
+static void found(void *ctx, uint32_t writing, size_t start, size_t end)
+{
+        scan_matches_add(ctx, (struct scan_match){.start = (int64_t)start,
+                                                  .end = (int64_t)end,
+                                                  .writing = writing});
+}
+
+/* Short ones first, so that the longest that covers a byte is the one that is written last. The
+ * order must not depend on where the stream was cut. */
+static int by_length(const void *a, const void *b)
+{
+        const struct scan_match *x = a, *y = b;
+        int64_t nx = x->end - x->start, ny = y->end - y->start;
+        if (nx != ny)
+                return nx < ny ? -1 : 1;
+        if (x->start != y->start)
+                return x->start > y->start ? -1 : 1;
+        return x->writing > y->writing ? -1 : x->writing < y->writing;
+}
+
+/* patch(set, m, to, n): write the stand-ins over the ${n} bytes at ${to}, which begin the window.
+ */
+static void patch(const struct scan_set *set, const struct scan_matches *m, uint8_t *to, size_t n)
+{
+        for (size_t i = 0; i < m->n; i++) {
+                const struct scan_match *one = &m->list[i];
+                const uint8_t *by = one->own ? one->own : set->writings[one->writing].stand_in;
+                int64_t from = one->start < 0 ? 0 : one->start;
+                int64_t end = one->end < (int64_t)n ? one->end : (int64_t)n;
+                if (by && from < end)
+                        memcpy(to + from, by + (from - one->start), (size_t)(end - from));
+        }
+}
+
+/* settle(s, set, pass, hit): what began in the first ${pass} bytes is counted; what ends there is
+ * forgotten, and what is found again in the next window too. */
+static size_t settle(struct scan *s, const struct scan_set *set, size_t pass, struct scan_hit *hit,
+                     size_t count)
+{
+        struct scan_matches *m = &s->state->matches;
+        size_t kept = 0, news = 0;
+        int64_t first = INT64_MAX;
+        for (size_t i = 0; i < m->n; i++) {
+                struct scan_match one = m->list[i];
+                bool is_here = one.start < (int64_t)pass;
+                if (is_here && one.start >= 0) {
+                        const struct scan_writing *w = &set->writings[one.writing];
+                        news++;
+                        if (hit && count == 0 && one.start < first)
+                                *hit = (struct scan_hit){.tag = w->tag,
+                                                         .coding = (enum secret_coding)w->coding,
+                                                         .at = s->at + (uint64_t)one.start,
+                                                         .len = (uint32_t)(one.end - one.start)};
+                        first = one.start < first ? one.start : first;
+                }
+                if (!is_here || one.end <= (int64_t)pass) {
+                        free(one.own);
+                        continue;
+                }
+                one.start -= (int64_t)pass;
+                one.end -= (int64_t)pass;
+                m->list[kept++] = one;
+        }
+        m->n = kept;
+        return news;
+}
+
+/* window(s, set, p, n, is_end, out): how many bytes of the window passed. */
+static size_t window(struct scan *s, const struct scan_set *set, const uint8_t *p, size_t n,
+                     bool is_end, struct buf *out)
+{
+        struct scan_state *st = s->state;
+        size_t hold = n;
+        scan_find(set, p, n, found, &st->matches);
+        if (!is_end)
+                hold = scan_live(set, p, n);
+        scan_views(set, p, n, is_end, st->view, &st->matches, &hold);
+        uint8_t *to = buf_room(out, hold);
+        if (!to)
+                return hold;
+        memcpy(to, p, hold);
+        if (st->matches.n > 1)
+                qsort(st->matches.list, st->matches.n, sizeof *st->matches.list, by_length);
+        patch(set, &st->matches, to, hold);
+        return hold;
+}
+
+size_t scan_feed(struct scan *s, const struct scan_set *set, const void *data, size_t n,
+                 bool is_end, struct buf *out, struct scan_hit *hit)
+{
+        const uint8_t *p = data;
+        size_t count = 0;
+        if (!s->state && !(s->state = calloc(1, sizeof *s->state)))
+                str_no_memory();
+        struct buf *held = &s->state->held;
+        do {
+                size_t take = n < WINDOW ? n : WINDOW;
+                bool is_last = is_end && take == n;
+                const uint8_t *w = p;
+                size_t w_n = take;
+                if (held->len > 0) {
+                        buf_put(held, p, take);
+                        if (held->is_broken)
+                                str_no_memory();
+                        w = held->data;
+                        w_n = held->len;
+                }
+                size_t pass = window(s, set, w, w_n, is_last, out);
+                count += settle(s, set, pass, hit, count);
+                s->at += pass;
+                if (held->len > 0) {
+                        size_t left = held->len - pass;
+                        memmove(held->data, held->data + pass, left);
+                        explicit_bzero(held->data + left, pass);
+                        held->len = left;
+                } else {
+                        buf_put(held, p + pass, take - pass);
+                }
+                p += take;
+                n -= take;
+        } while (n > 0);
+        return count;
+}
+
+bool scan_look(const struct scan_set *set, const void *p, size_t n, struct scan_hit *hit)
+{
+        struct scan s = {0};
+        struct buf none = {0};
+        size_t count = 0;
+        if (scan_set_is_empty(set) || n < SECRET_HINT_BYTES)
+                return false;
+        count = scan_feed(&s, set, p, n, true, &none, hit);
+        if (none.data)
+                explicit_bzero(none.data, none.cap);
+        buf_free(&none);
+        scan_free(&s);
+        return count > 0;
+}

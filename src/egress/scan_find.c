@@ -1,0 +1,83 @@
+/* scan_find.c - where writings end in some bytes, and whether the last bytes may be the beginning
+ * of one. See scan_int.h. The inner loop of everything that comes back to the box: at each position
+ * 16 bits of the last 8 bytes are looked up in a bitmap that stays in the nearest cache; only then
+ * are the hashes asked, which cannot be guessed from outside. Pure. */
+#include "egress/scan_int.h"
+
+#include <string.h>
+
+/* check(...): ask the hashes about the bytes before ${end}. False when no writing at all ends in
+ * these 8 bytes, wherever they stand. */
+static bool check(const struct scan_set *s, const uint8_t *p, size_t end, uint16_t hint,
+                  scan_found *fn, void *ctx)
+{
+        uint64_t tail =
+                secret_siphash(s->key, p + end - SECRET_HINT_BYTES, SECRET_HINT_BYTES, true);
+        bool is_tail = false;
+        for (uint32_t i = s->by_hint[hint >> 4]; i; i = s->writings[i - 1].next_hint) {
+                const struct scan_writing *w = &s->writings[i - 1];
+                if (w->hint != hint || w->tail != tail)
+                        continue;
+                is_tail = true;
+                if (w->len <= end &&
+                    w->whole == secret_siphash(s->key, p + end - w->len, w->len, w->is_folded))
+                        fn(ctx, i - 1, end - w->len, end);
+        }
+        return is_tail;
+}
+
+void scan_find(const struct scan_set *s, const uint8_t *p, size_t n, scan_found *fn, void *ctx)
+{
+        uint64_t missed = 0; /* runs of the same bytes are asked about once */
+        bool has_missed = false;
+        for (size_t i = 0; i + SECRET_HINT_BYTES <= n; i++) {
+                uint16_t hint = secret_finger_hint(p + i);
+                if (__builtin_expect((s->hints[hint >> 6] >> (hint & 63) & 1) == 0, 1))
+                        continue;
+                uint64_t v;
+                memcpy(&v, p + i, sizeof v);
+                if (has_missed && v == missed)
+                        continue;
+                if (!check(s, p, i + SECRET_HINT_BYTES, hint, fn, ctx)) {
+                        has_missed = true;
+                        missed = v;
+                }
+        }
+}
+
+static bool may_begin(const struct scan_set *s, const uint8_t *p, size_t left, uint16_t codings)
+{
+        for (uint32_t i = s->by_first[p[0] | 0x20]; i; i = s->writings[i - 1].next_first) {
+                const struct scan_writing *w = &s->writings[i - 1];
+                if (w->len <= left || !(codings >> w->coding & 1))
+                        continue;
+                size_t k = 0, most = left < sizeof w->first ? left : sizeof w->first;
+                while (k < most &&
+                       (w->first[k] == p[k] || (w->is_folded && p[k] >= 'A' && p[k] <= 'Z' &&
+                                                w->first[k] == (p[k] | 0x20))))
+                        k++;
+                if (k == most)
+                        return true;
+        }
+        return false;
+}
+
+size_t scan_live(const struct scan_set *s, const uint8_t *p, size_t n)
+{
+        size_t live = n, reach = n + 1 > s->longest ? n + 1 - s->longest : 0;
+        uint16_t codings = 0xffff;
+        /* Backwards: ${codings} are those to which all bytes from here to the end belong. */
+        for (size_t i = n; i-- > reach;) {
+                codings &= s->alphabet[p[i]];
+                if (!codings)
+                        break;
+                if (i + 1 < n) {
+                        unsigned pair = (unsigned)(p[i] | 0x20) << 8 | (p[i + 1] | 0x20);
+                        if (!(s->pairs[pair >> 6] >> (pair & 63) & 1))
+                                continue;
+                }
+                if (may_begin(s, p + i, n - i, codings))
+                        live = i;
+        }
+        return live;
+}

@@ -1,0 +1,71 @@
+/* scan_int.h - what the scanner's files share: scan_set.c (what is looked for), scan_find.c (where
+ * it is in some bytes), scan_view.c (the same bytes with escapes undone), scan.c (streams). Nobody
+ * else includes it. */
+#ifndef EGRESS_SCAN_INT_H
+#define EGRESS_SCAN_INT_H
+
+#include "base/buf.h"
+#include "egress/scan.h"
+
+/* One writing of one text. Its bytes are not here, only what knows them again. */
+struct scan_writing {
+        uint64_t tail, whole;
+        uint32_t tag, len;
+        uint32_t next_hint, next_first; /* others with the same hint; with the same first byte */
+        uint16_t hint;
+        uint8_t first[4]; /* small letters where is_folded */
+        uint8_t coding;
+        bool is_folded;
+        uint8_t *stand_in; /* ${len} bytes, or NULL: it stays as it is */
+};
+
+struct scan_set {
+        uint8_t key[16];
+        struct scan_writing *writings;
+        uint32_t writings_n, writings_cap;
+        uint32_t longest;
+        uint64_t hints[1024];                     /* a bit for each hint that a writing has */
+        uint32_t by_hint[1 << 12], by_first[256]; /* heads of lists, index + 1; 0: none */
+        uint64_t pairs[1024];                     /* a bit for each pair of first two bytes */
+        uint16_t alphabet[256]; /* a bit for each coding whose writings can have this byte */
+};
+
+/* What was found in a window: bytes [start, end) of it, to be written over. */
+struct scan_match {
+        int64_t start; /* below 0: it began before the window */
+        int64_t end;
+        uint32_t writing;
+        uint8_t *own; /* malloced: what is written over it, when that is not the writing's own */
+};
+
+struct scan_matches {
+        struct scan_match *list;
+        size_t n, cap;
+};
+void scan_matches_add(struct scan_matches *, struct scan_match);
+void scan_matches_clear(struct scan_matches *);
+void scan_matches_free(struct scan_matches *);
+
+/* scan_find(set, p, n, fn, ctx): every place at which a writing ends. */
+typedef void scan_found(void *ctx, uint32_t writing, size_t start, size_t end);
+void scan_find(const struct scan_set *, const uint8_t *, size_t, scan_found *, void *ctx);
+
+/* scan_live(set, p, n): the first place from which to the end these bytes may be the beginning of a
+ * writing that is longer; ${n} when there is none. */
+size_t scan_live(const struct scan_set *, const uint8_t *, size_t);
+
+/* Bytes with escapes undone, and where each came from: byte i from [off[i], off[i + 1]). */
+struct scan_view {
+        uint8_t *bytes;
+        uint32_t *off;
+        size_t n, cap;
+};
+void scan_view_free(struct scan_view *);
+
+/* scan_views(set, p, n, is_end, view, matches, hold): look for what is escaped in a window. Adds to
+ * ${matches}; lowers ${hold} to where what may go on begins, and never leaves it inside an escape.
+ */
+void scan_views(const struct scan_set *, const uint8_t *, size_t, bool is_end,
+                struct scan_view view[2], struct scan_matches *, size_t *hold);
+
+#endif

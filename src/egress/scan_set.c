@@ -1,0 +1,166 @@
+/* scan_set.c - what a scanner looks for: texts that we have in all their writings, and fingers of
+ * writings that we do not have. See scan.h; built by custody.c, read by scan*.c. */
+#include "egress/scan_int.h"
+
+#include "base/str.h"
+#include "wire/door.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* fill_alphabet(set): what a writing of each coding can consist of. Values have no control bytes
+ * and nothing beyond ASCII (the keeper refuses them), so that every line end ends all of them. */
+static void fill_alphabet(uint16_t alphabet[256])
+{
+        const uint16_t any = 1 << SECRET_RAW | 1 << SECRET_JSON | 1 << SECRET_HTML;
+        const uint16_t b64 = 1 << SECRET_BASE64_0 | 1 << SECRET_BASE64_1 | 1 << SECRET_BASE64_2;
+        const uint16_t url =
+                1 << SECRET_BASE64URL_0 | 1 << SECRET_BASE64URL_1 | 1 << SECRET_BASE64URL_2;
+        for (unsigned c = 0; c < 256; c++) {
+                unsigned m = 0, l = c | 0x20;
+                bool is_digit = c >= '0' && c <= '9', is_alpha = l >= 'a' && l <= 'z' && c < 128;
+                if ((c >= 0x20 && c < 0x7f) || c == '\t')
+                        m |= any;
+                if (is_digit || is_alpha)
+                        m |= b64 | url | 1 << SECRET_PERCENT | 1 << SECRET_BASE32;
+                if (is_digit || (is_alpha && l <= 'f'))
+                        m |= 1 << SECRET_HEX;
+                if (c == '+' || c == '/' || c == '=')
+                        m |= b64;
+                if (c == '-' || c == '_' || c == '=')
+                        m |= url;
+                if (c && strchr("-_.!~*'()%", (int)c))
+                        m |= 1 << SECRET_PERCENT;
+                alphabet[c] = (uint16_t)m;
+        }
+}
+
+struct scan_set *scan_set_new(const uint8_t key[16])
+{
+        struct scan_set *s = calloc(1, sizeof *s);
+        if (!s)
+                str_no_memory();
+        memcpy(s->key, key, sizeof s->key);
+        fill_alphabet(s->alphabet);
+        return s;
+}
+
+void scan_set_free(struct scan_set *s)
+{
+        if (!s)
+                return;
+        for (uint32_t i = 0; i < s->writings_n; i++)
+                free(s->writings[i].stand_in);
+        free(s->writings);
+        explicit_bzero(s->key, sizeof s->key);
+        free(s);
+}
+
+bool scan_set_is_empty(const struct scan_set *s)
+{
+        return !s || s->writings_n == 0;
+}
+
+size_t scan_longest(const struct scan_set *s)
+{
+        return s ? s->longest : 0;
+}
+
+static uint8_t small(uint8_t c)
+{
+        return c >= 'A' && c <= 'Z' ? (uint8_t)(c | 0x20) : c;
+}
+
+/* is_known(s, w): a value that is shown twice (a finger sent again) is kept once. */
+static bool is_known(const struct scan_set *s, const struct scan_writing *w)
+{
+        for (uint32_t i = s->by_hint[w->hint >> 4]; i; i = s->writings[i - 1].next_hint) {
+                const struct scan_writing *o = &s->writings[i - 1];
+                if (o->tail == w->tail && o->whole == w->whole && o->len == w->len)
+                        return true;
+        }
+        return false;
+}
+
+static struct scan_writing *add(struct scan_set *s, const struct scan_writing *from)
+{
+        if (from->len < SECRET_HINT_BYTES || is_known(s, from))
+                return NULL;
+        if (s->writings_n == s->writings_cap) {
+                s->writings_cap = s->writings_cap ? s->writings_cap * 2 : 64;
+                s->writings = realloc(s->writings, s->writings_cap * sizeof *s->writings);
+                if (!s->writings)
+                        str_no_memory();
+        }
+        struct scan_writing *w = &s->writings[s->writings_n++];
+        *w = *from;
+        for (size_t i = 0; i < sizeof w->first; i++)
+                if (w->is_folded)
+                        w->first[i] = small(w->first[i]);
+        w->next_hint = s->by_hint[w->hint >> 4];
+        s->by_hint[w->hint >> 4] = s->writings_n;
+        /* Lists and pairs go by bytes with bit 5 set, as the quick look does. */
+        uint8_t a = w->first[0] | 0x20, b = w->first[1] | 0x20;
+        w->next_first = s->by_first[a];
+        s->by_first[a] = s->writings_n;
+        uint32_t pair = (uint32_t)a << 8 | b;
+        s->pairs[pair >> 6] |= (uint64_t)1 << (pair & 63);
+        s->hints[w->hint >> 6] |= (uint64_t)1 << (w->hint & 63);
+        if (w->len > s->longest)
+                s->longest = w->len;
+        return w;
+}
+
+void scan_set_text(struct scan_set *s, uint32_t tag, const char *text, size_t n)
+{
+        for (int c = 0; c < SECRET_CODINGS; c++) {
+                _cleanup_buf_ struct buf b = {0};
+                if (!secret_form_put((enum secret_coding)c, text, n, &b) || b.is_broken ||
+                    b.len < SECRET_HINT_BYTES)
+                        continue;
+                /* A text of ours is known in any case: names in DNS lose theirs on the way. */
+                bool fold = c == SECRET_RAW || secret_form_ignores_case((enum secret_coding)c);
+                const uint8_t *last = b.data + b.len - SECRET_HINT_BYTES;
+                struct scan_writing w = {
+                        .tag = tag,
+                        .coding = (uint8_t)c,
+                        .len = (uint32_t)b.len,
+                        .is_folded = fold,
+                        .hint = secret_finger_hint(last),
+                        .tail = secret_siphash(s->key, last, SECRET_HINT_BYTES, true),
+                        .whole = secret_siphash(s->key, b.data, b.len, fold),
+                };
+                memcpy(w.first, b.data, sizeof w.first);
+                add(s, &w);
+        }
+}
+
+void scan_set_finger(struct scan_set *s, uint32_t tag, const struct door_finger *f,
+                     const char *stand_in, size_t n)
+{
+        if (f->coding >= SECRET_CODINGS)
+                return;
+        enum secret_coding c = (enum secret_coding)f->coding;
+        struct scan_writing new = {
+                .tag = tag,
+                .coding = f->coding,
+                .len = f->len,
+                .is_folded = secret_form_ignores_case(c),
+                .hint = f->hint,
+                .tail = f->tail,
+                .whole = f->whole,
+        };
+        memcpy(new.first, f->first, sizeof new.first);
+        struct scan_writing *w = add(s, &new);
+        if (!w)
+                return;
+        _cleanup_buf_ struct buf b = {0};
+        secret_form_replace(c, stand_in, n, f->len, &b);
+        if (b.is_broken)
+                str_no_memory();
+        w->stand_in = malloc(f->len);
+        if (!w->stand_in)
+                str_no_memory();
+        memset(w->stand_in, 'x', f->len);
+        memcpy(w->stand_in, b.data, b.len < f->len ? b.len : f->len);
+}
