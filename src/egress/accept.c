@@ -14,6 +14,7 @@
 #include "egress/h2_server.h"
 #include "egress/hello.h"
 #include "egress/names.h"
+#include "egress/ssh_agent.h"
 #include "egress/upstream.h"
 
 #include <arpa/inet.h>
@@ -339,6 +340,9 @@ static void on_accept(void *ctx, uint32_t events)
                 if (l->port == 53) {
                         l->door->conns_n++;
                         dns_server_tcp(l->door, fd);
+                } else if (l->port == DOOR_PORT_SSH_AGENT) {
+                        l->door->conns_n++;
+                        ssh_agent_begin(l->door, fd);
                 } else {
                         welcome(l->door, fd, &peer);
                 }
@@ -365,7 +369,8 @@ void accept_add(struct door *d, uint32_t port, int fd)
                 dns_server_udp(d, fd);
         else if (port == DOOR_PORT_SPARE && d->spares_n < DOOR_LISTENERS_MAX)
                 d->spares[d->spares_n++] = fd;
-        else if (port > 0 && port <= UINT16_MAX && d->listeners_n < DOOR_LISTENERS_MAX)
+        else if (((port > 0 && port <= UINT16_MAX) || port == DOOR_PORT_SSH_AGENT) &&
+                 d->listeners_n < DOOR_LISTENERS_MAX)
                 add_listener(d, port, fd);
         else
                 close(fd);

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "egress/door.h"
 #include "egress/scan.h"
+#include "egress/ssh_agent.h"
 #include "policy/match.h"
 #include "wire/frame.h"
 
@@ -183,6 +184,7 @@ static void on_gone(struct door *d, struct cur *body)
                         s->gone = str_dup(sentence);
                 }
         exchange_secret_gone(d, number, sentence);
+        ssh_agent_gone(d, number, sentence);
         free(sentence);
         _cleanup_buf_ struct buf b = {0};
         buf_put_u32(&b, number);
@@ -212,6 +214,7 @@ static const struct {
         {DOOR_GRANTED, on_granted},
         {DOOR_FINGERS, on_fingers},
         {DOOR_GONE, on_gone},
+        {DOOR_SSH_KEY, ssh_agent_key},
         {DOOR_GRANTED_END, on_list_end},
 };
 

@@ -171,6 +171,8 @@ void exchange_secret_gone(struct door *, uint32_t number, const char *sentence);
 void relay_begin(struct door *, int fd, const struct origin *, enum request_kind,
                  const struct policy_decision *);
 void relay_policy_changed(struct door *);
+/* relay_cut(d, host, port, why): what was opened with a key of ssh that is gone. */
+void relay_cut(struct door *, const char *host, uint32_t port, const char *why);
 
 /* h1_server.c */
 void h1_server_begin(struct door *, struct conn *, const struct origin *, const void *early,

@@ -189,6 +189,16 @@ void relay_begin(struct door *d, int fd, const struct origin *o, enum request_ki
         r->call = link_dial(d, kind, &o->host, o->port, on_dialled, r);
 }
 
+void relay_cut(struct door *d, const char *host, uint32_t port, const char *why)
+{
+        struct relay *next;
+        for (struct relay *r = d->relays; r; r = next) {
+                next = r->next;
+                if (r->origin.port == port && strcmp(r->origin.host.text, host) == 0)
+                        end(r, why);
+        }
+}
+
 void relay_policy_changed(struct door *d)
 {
         struct relay *next;

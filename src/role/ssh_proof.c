@@ -38,6 +38,15 @@ bool ssh_same(const struct ssh_bytes *a, const struct ssh_bytes *b)
         return a->n == b->n && (a->n == 0 || memcmp(a->p, b->p, a->n) == 0);
 }
 
+const char *ssh_words(const struct ssh_bytes *s, char words[SSH_WORDS])
+{
+        size_t n = s->n < SSH_WORDS - 1 ? s->n : SSH_WORDS - 1;
+        for (size_t i = 0; i < n; i++)
+                words[i] = s->p[i] > ' ' && s->p[i] < 0x7f ? (char)s->p[i] : '?';
+        words[n] = 0;
+        return words;
+}
+
 const struct ssh_method *ssh_method_find(const struct ssh_bytes *name)
 {
         for (size_t i = 0; i < METHODS_N; i++)

@@ -23,6 +23,9 @@ struct ssh_bytes {
 int ssh_get(struct cur *, size_t max, struct ssh_bytes *);
 bool ssh_is(const struct ssh_bytes *, const char *text);
 bool ssh_same(const struct ssh_bytes *, const struct ssh_bytes *);
+/* ssh_words(s, words): as much of it as a person can read, for a record. Returns ${words}. */
+enum { SSH_WORDS = 65 };
+const char *ssh_words(const struct ssh_bytes *, char words[SSH_WORDS]);
 
 enum { SSH_SESSION_MAX = 128, SSH_SIGNATURE_MAX = 2048, SSH_LOGIN_MAX = 16 << 10 };
 
