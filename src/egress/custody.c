@@ -211,11 +211,8 @@ static const struct {
         uint32_t type;
         void (*run)(struct door *, struct cur *);
 } table[] = {
-        {DOOR_GRANTED, on_granted},
-        {DOOR_FINGERS, on_fingers},
-        {DOOR_GONE, on_gone},
-        {DOOR_SSH_KEY, ssh_agent_key},
-        {DOOR_GRANTED_END, on_list_end},
+        {DOOR_GRANTED, on_granted},    {DOOR_FINGERS, on_fingers},      {DOOR_GONE, on_gone},
+        {DOOR_SSH_KEY, ssh_agent_key}, {DOOR_GRANTED_END, on_list_end},
 };
 
 bool custody_hear(struct door *d, struct frame *f)
