@@ -16,6 +16,9 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 
 static const char *const stages[] = {
         [NET_USER] = "open the user namespace",       [NET_SPACES] = "make a network namespace",
@@ -84,6 +87,23 @@ static int open_door(struct build *b, const int *sockets, struct err *err)
         return 0;
 }
 
+/* open_agent(b, err): the box's ssh agent is a socket that it can connect to and nobody in it
+ * listens on. It is made before any program of the box runs, so what is there is ours. */
+static int open_agent(struct build *b, struct err *err)
+{
+        struct sockaddr_un a = {.sun_family = AF_UNIX, .sun_path = DOOR_SSH_AGENT_PATH};
+        _cleanup_buf_ struct buf body = {0};
+        mkdir("/run/ostiary", 0755);
+        _cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof a) < 0 ||
+            chmod(DOOR_SSH_AGENT_PATH, 0600) < 0 || listen(fd, NET_BACKLOG) < 0)
+                return err_sys(err, "make the ssh agent's socket");
+        buf_put_u32(&body, DOOR_PORT_SSH_AGENT);
+        if (frame_send(b->ctl_fd, DOOR_SOCKETS, &body, &fd, 1) < 0)
+                return err_sys(err, "hand the ssh agent's socket over");
+        return 0;
+}
+
 int step_network(struct build *b, struct err *err)
 {
         int fds[FDIO_MAX_FDS];
@@ -101,6 +121,8 @@ int step_network(struct build *b, struct err *err)
                 r = err_sys(err, "enter the network namespace");
         else
                 r = has_door ? open_door(b, fds + 1, err) : 0;
+        if (r == 0 && has_door && b->plan->has_ssh_agent)
+                r = open_agent(b, err);
         for (size_t i = 0; i < fds_n; i++)
                 close(fds[i]);
         return r;

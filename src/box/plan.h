@@ -53,6 +53,7 @@ struct box_plan {
         bool has_door;        /* its network leads to the door; otherwise it has a loopback alone */
         uint16_t *door_ports; /* TCP ports that listen there from the start; 53 needs no mention */
         size_t door_ports_n;
+        bool has_ssh_agent; /* a socket for it is made in the box, and is the door's */
 };
 
 struct box_mount *box_plan_mount(struct box_plan *, enum box_mount_kind, const char *source,
