@@ -22,7 +22,7 @@ DOOR_ROOMS := base wire policy role egress dial keeper door
 DOOR_SRC := $(sort $(foreach r,$(DOOR_ROOMS),$(wildcard src/$(r)/*.c)))
 DOOR_OBJ := $(DOOR_SRC:src/%.c=$(O)/%.o) $(O)/gen/profiles.o
 DOOR_LIBOBJ := $(filter-out $(O)/door/main.o,$(DOOR_OBJ))
-DOOR_LDLIBS := -lssl -lcrypto -lnghttp2 -lcares -lseccomp -ljansson -lz -lbrotlidec -lzstd
+DOOR_LDLIBS := -lssl -lcrypto -lnghttp2 -lcares -lseccomp -ljansson -lz -lbrotlidec -lzstd -lsodium
 
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wswitch-enum -Wvla \
            -Wformat=2 -Wundef

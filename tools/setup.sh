@@ -25,6 +25,7 @@ table() {
 		need zlib1g-dev       /usr/include/zlib.h      reading gzip bodies
 		need libbrotli-dev    /usr/include/brotli/decode.h   reading brotli bodies
 		need libzstd-dev      /usr/include/zstd.h      reading zstd bodies
+		need libsodium-dev   /usr/include/sodium.h    sealing the vault
 		need publicsuffix     /usr/share/publicsuffix/public_suffix_list.dafsa   the list that guards wildcards in rules
 	ROWS
 	test) cat <<-'ROWS' ;;

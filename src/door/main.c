@@ -1,9 +1,11 @@
 /* main.c - the second program: the roles that guard the door, one process each. Started by the
- * supervisor as `ostiary-door ROLE` with its control socket as descriptor 3; never by hand. */
+ * supervisor as `ostiary-door ROLE` with its control socket as descriptor 3, or by ostiary for an
+ * errand; never by hand. */
 #include "base/title.h"
 #include "dial/dial.h"
 #include "egress/egress.h"
 #include "keeper/keeper.h"
+#include "keeper/vault_main.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +19,7 @@ static const struct {
         {"keeper", keeper_main},
         {"make-ca", keeper_make_ca_main},
         {"index-roots", egress_index_main},
+        {"vault", vault_main},
 };
 
 int main(int argc, char **argv)
