@@ -70,9 +70,9 @@ enum match match_place(const struct rule_place *p, bool is_grant, const struct h
 bool match_secret(const struct rule_secret *s, const struct host_name *host, uint16_t port,
                   bool is_tls, const struct path_canon *path)
 {
-        for (size_t i = 0; is_tls && i < s->places_n; i++) {
+        for (size_t i = 0; (is_tls || s->is_plain) && i < s->places_n; i++) {
                 const struct rule_place *p = &s->places[i];
-                if (p->port == RULE_PORT_USUAL && port != 443)
+                if (p->port == RULE_PORT_USUAL && port != (is_tls ? 443 : 80))
                         continue;
                 if (match_place(p, true, host, port, path) == MATCH_ALL)
                         return true;

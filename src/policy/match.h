@@ -73,8 +73,9 @@ enum match match_rule(const struct rule *, const struct request *);
 enum match match_place(const struct rule_place *, bool is_grant, const struct host_name *,
                        uint16_t port, const struct path_canon *);
 
-/* match_secret(secret, host, port, is_tls, path): may this secret be shown there? Only over TLS,
- * and only at a place that fits in every reading of ${path}; a place without a port means 443. */
+/* match_secret(secret, host, port, is_tls, path): may this secret be shown there? Only over TLS
+ * unless its line says plain, and only at a place that fits in every reading of ${path}; a place
+ * without a port means 443, and 80 where there is no TLS. */
 bool match_secret(const struct rule_secret *, const struct host_name *, uint16_t port, bool is_tls,
                   const struct path_canon *);
 

@@ -6,6 +6,10 @@
  *   tcp         HOST:PORT [OPTION...]
  *   splice      HOST[:PORT] [OPTION...]
  *   secret      NAME from SOURCE at PLACE[,PLACE] as FORM[,FORM] [inject] [OPTION...]
+ *               SOURCE: env [NAME], cmd 'COMMAND', file PATH, aws [PROFILE], vault [NAME],
+ *               login claude|codex
+ *               FORM: bearer, basic, header NAME, query NAME, path, cookie NAME, json /POINTER,
+ *               form NAME, ws /POINTER; or one of: sigv4, hmac HEADER, gcp, github-app, oauth, ssh
  *   bind        PATH [ro|rw|cow]
  *   limit       KEY=VALUE...
  *
@@ -113,7 +117,8 @@ enum { RULE_PLACES_MAX = 16, RULE_FORMS_MAX = 8 };
 struct rule_secret {
         char *name;
         enum rule_source source;
-        char *source_arg; /* variable, command, file, profile; NULL when not said */
+        char *source_arg; /* variable, command, file, profile; NULL when not said: see
+                             rule_secret_source_arg */
         struct rule_place places[RULE_PLACES_MAX];
         size_t places_n;
         struct rule_secret_form forms[RULE_FORMS_MAX];
@@ -125,11 +130,23 @@ struct rule_secret {
         enum rule_leak leak;    /* leak= */
         char *service, *region; /* sigv4 */
         char *user;             /* basic: the user's name when it is injected */
-        char *message, *hash, *encoding, *prefix; /* hmac: what is signed, and how it is written */
-        char *time_header;                        /* hmac: gets the {time} that was signed */
-        char *app, *installation, *repos;         /* github-app */
-        char *token;                              /* oauth: the token endpoint, https://... */
+        /* hmac: what is signed, a text with {method} {host} {path} {query} {target} {body}
+         * {body-hash} (hexadecimal, by the same hash) {time} (seconds) {time-ms}; and how it is
+         * written: "sha256" (also when NULL), "sha512", "sha1"; "hex" (also when NULL), "base64";
+         * what stands before it, or NULL */
+        char *message, *hash, *encoding, *prefix;
+        char *time_header; /* hmac: gets the {time} or {time-ms} that was signed; small letters */
+        char *app, *installation, *repos; /* github-app */
+        char *token;                      /* oauth: the token endpoint, https://... */
 };
+
+/* rule_secret_source_arg(s): the variable, entry or profile that is meant when none was said. */
+const char *rule_secret_source_arg(const struct rule_secret *);
+/* rule_secret_conflict(a, b, err): -1 with a sentence when both name one secret and take it from
+ * different sources; several lines that give one secret to several places are fine. */
+int rule_secret_conflict(const struct rule_secret *, const struct rule_secret *, struct err *);
+const char *rule_source_word(enum rule_source);
+const char *rule_form_word(enum rule_form);
 
 struct rule_bind {
         char *path; /* "/..." or "~/..." */

@@ -49,9 +49,14 @@ static bool same_secret(const struct rule_secret *a, const struct rule_secret *b
                 if (a->forms[i].form != b->forms[i].form ||
                     !same_text(a->forms[i].name, b->forms[i].name))
                         return false;
-        return a->is_injected == b->is_injected && a->ttl_s == b->ttl_s &&
+        return a->is_injected == b->is_injected && a->is_plain == b->is_plain &&
+               a->ttl_s == b->ttl_s && a->refresh_s == b->refresh_s && a->leak == b->leak &&
                same_text(a->service, b->service) && same_text(a->region, b->region) &&
-               same_text(a->user, b->user);
+               same_text(a->user, b->user) && same_text(a->message, b->message) &&
+               same_text(a->hash, b->hash) && same_text(a->encoding, b->encoding) &&
+               same_text(a->prefix, b->prefix) && same_text(a->time_header, b->time_header) &&
+               same_text(a->app, b->app) && same_text(a->installation, b->installation) &&
+               same_text(a->repos, b->repos) && same_text(a->token, b->token);
 }
 
 static bool same_strs(const struct strs *a, const struct strs *b)

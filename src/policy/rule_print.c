@@ -8,15 +8,15 @@
 
 void rule_put_word(struct buf *b, const char *s)
 {
-        if (*s && *s != '#' && !strpbrk(s, " \t\"'\\")) {
+        if (*s && *s != '#' && !strpbrk(s, " \t\n\"'\\")) {
                 buf_put_str(b, s);
                 return;
         }
         buf_put_u8(b, '"');
         for (; *s; s++) {
-                if (*s == '"' || *s == '\\')
+                if (*s == '"' || *s == '\\' || *s == '\n' || *s == '\t')
                         buf_put_u8(b, '\\');
-                buf_put_u8(b, (uint8_t)*s);
+                buf_put_u8(b, *s == '\n' ? 'n' : *s == '\t' ? 't' : (uint8_t)*s);
         }
         buf_put_u8(b, '"');
 }

@@ -1,10 +1,12 @@
 /* rule_secret.c - the line that says where a secret comes from, to whom it belongs and how it is
  * shown there. Pure: it names a source and never asks it. Called by rule_line.c.
  *
- *   secret NAME from SOURCE at PLACE[,PLACE] as FORM[,FORM] [inject] [ttl=8h] */
-#include "base/buf.h"
+ *   secret NAME from SOURCE at PLACE[,PLACE] as FORM[,FORM] [inject] [OPTION...]
+ *
+ * The options are rule_secret_opts.c's. */
 #include "base/err.h"
 #include "base/str.h"
+#include "policy/cred_slots.h"
 #include "policy/profile_check.h"
 #include "policy/rule_int.h"
 #include "policy/words.h"
@@ -46,6 +48,16 @@ static const struct {
 };
 enum { FORMS_N = sizeof forms / sizeof *forms };
 
+const char *rule_source_word(enum rule_source k)
+{
+        return sources[k].word;
+}
+
+const char *rule_form_word(enum rule_form k)
+{
+        return forms[k].word;
+}
+
 struct at {
         const struct words *w;
         struct rule_secret *s;
@@ -85,21 +97,25 @@ static int parse_source(struct at *a)
                         k = i;
         }
         if (k == SOURCES_N)
-                return suggest(a, "a source is wanted here: env, cmd, file, aws or vault", names,
-                               SOURCES_N);
+                return suggest(a, "a source is wanted here: env, cmd, file, aws, vault or login",
+                               names, SOURCES_N);
         a->s->source = (enum rule_source)k;
         a->i++;
         if (sources[k].arg == NEVER || a->i >= a->w->n || is_word(a, "at") || is_word(a, "as")) {
                 if (sources[k].arg != ALWAYS)
                         return 0;
-                return wrong(a, k == RULE_FROM_CMD ? "cmd wants a command, in quotes"
-                                                   : "file wants a path");
+                return wrong(a, k == RULE_FROM_CMD     ? "cmd wants a command, in quotes"
+                                : k == RULE_FROM_LOGIN ? "login wants an agent: claude or codex"
+                                                       : "file wants a path");
         }
         const char *arg = word(a);
         if (!rule_text_ok(arg) || (k == RULE_FROM_ENV && !profile_check_env_name(arg)))
                 return wrong(a, "this cannot be where a secret comes from");
         if (k == RULE_FROM_FILE && arg[0] != '/' && !str_starts(arg, "~/"))
                 return wrong(a, "file wants a path, absolute or below ~/");
+        static const char *const logins[] = {"claude", "codex"};
+        if (k == RULE_FROM_LOGIN && strcmp(arg, logins[0]) != 0 && strcmp(arg, logins[1]) != 0)
+                return suggest(a, "login wants an agent: claude or codex", logins, 2);
         a->s->source_arg = str_dup(arg);
         a->i++;
         return 0;
@@ -122,18 +138,52 @@ static int parse_places(struct at *a)
         return 0;
 }
 
-static int name_form(struct at *a, struct rule_secret_form *f, const char *s, size_t n)
+#define TOKEN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~"
+
+int rule_header_take(const char *s, size_t n, char **name, struct err *err)
 {
-        static const char token[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                    "!#$%&'*+-.^_`|~";
         if (n == 0 || n > 128)
-                return wrong(a, "a name is wanted here");
-        f->name = str_fmt("%.*s", (int)n, s);
-        if (strspn(f->name, token) != n)
-                return wrong(a, "this is not a name of a header, parameter or cookie");
-        for (char *p = f->name; f->form == RULE_AS_HEADER && *p; p++)
+                return err_set(err, E_INPUT, "the name of a header is wanted here");
+        *name = str_fmt("%.*s", (int)n, s);
+        if (strspn(*name, TOKEN) != n)
+                return err_set(err, E_INPUT, "this is not a name of a header");
+        for (char *p = *name; *p; p++)
                 if (*p >= 'A' && *p <= 'Z')
                         *p = (char)(*p - 'A' + 'a');
+        if (strcmp(*name, "cookie") == 0)
+                return err_set(err, E_INPUT, "a cookie has a form of its own: cookie NAME");
+        if (cred_slots_is_reflective(*name))
+                return err_set(err, E_INPUT,
+                               "servers send this header back, so no secret is put there");
+        return 0;
+}
+
+/* pointer_ok(p): "/a/b~1c", as RFC 6901 writes it; the whole document is no place for a secret. */
+static bool pointer_ok(const char *p)
+{
+        if (*p != '/' || strlen(p) < 2)
+                return false;
+        for (; *p; p++)
+                if ((unsigned char)*p < 0x20 || *p == 0x7f ||
+                    (*p == '~' && p[1] != '0' && p[1] != '1'))
+                        return false;
+        return true;
+}
+
+static int name_form(struct at *a, struct rule_secret_form *f, const char *s, size_t n)
+{
+        if (f->form == RULE_AS_HEADER || f->form == RULE_AS_HMAC)
+                return rule_header_take(s, n, &f->name, a->err);
+        if (n == 0 || n > 256)
+                return wrong(a, "a name is wanted here");
+        f->name = str_fmt("%.*s", (int)n, s);
+        if (f->form == RULE_AS_JSON || f->form == RULE_AS_WS)
+                return pointer_ok(f->name)
+                               ? 0
+                               : wrong(a, "a JSON pointer is wanted here; it begins with /, such "
+                                          "as /auth/token");
+        if (strspn(f->name, f->form == RULE_AS_COOKIE ? TOKEN : TOKEN "[]") != n)
+                return wrong(a, "this is not a name of a parameter, field or cookie");
         return 0;
 }
 
@@ -154,14 +204,18 @@ static int parse_forms(struct at *a)
                                 while (k < FORMS_N && (strlen(forms[k].word) != n ||
                                                        strncmp(forms[k].word, s, n) != 0))
                                         k++;
-                                if (k == FORMS_N || a->s->forms_n == RULE_FORMS_MAX) {
+                                if (a->s->forms_n == RULE_FORMS_MAX)
+                                        return wrong(a, "a secret has at most 8 forms");
+                                if (k == FORMS_N) {
                                         const char *names[FORMS_N];
                                         for (size_t i = 0; i < FORMS_N; i++)
                                                 names[i] = forms[i].word;
                                         return suggest(
                                                 a,
                                                 "a form is wanted here: bearer, basic, header "
-                                                "NAME, query NAME, cookie NAME or sigv4",
+                                                "NAME, query NAME, path, cookie NAME, json "
+                                                "/POINTER, form NAME, ws /POINTER, sigv4, hmac "
+                                                "HEADER, gcp, github-app, oauth or ssh",
                                                 names, FORMS_N);
                                 }
                                 struct rule_secret_form *f = &a->s->forms[a->s->forms_n++];
@@ -176,32 +230,6 @@ static int parse_forms(struct at *a)
         }
         if (open)
                 return wrong(a, "the name of the header, parameter or cookie is missing");
-        return 0;
-}
-
-static int parse_rest(struct at *a)
-{
-        for (; a->i < a->w->n; a->i++) {
-                const char *s = word(a);
-                char **text = str_starts(s, "service=")  ? &a->s->service
-                              : str_starts(s, "region=") ? &a->s->region
-                              : str_starts(s, "user=")   ? &a->s->user
-                                                         : NULL;
-                if (strcmp(s, "inject") == 0 && !a->s->is_injected) {
-                        a->s->is_injected = true;
-                } else if (str_starts(s, "ttl=") && !a->s->ttl_s) {
-                        if (str_duration(s + 4, &a->s->ttl_s) < 0 || !a->s->ttl_s)
-                                return wrong(a, "ttl= wants a time, such as ttl=8h");
-                } else if (text && !*text && rule_text_ok(strchr(s, '=') + 1)) {
-                        *text = str_dup(strchr(s, '=') + 1);
-                } else {
-                        const char *const names[] = {"inject", "ttl", "service", "region", "user"};
-                        return suggest(a,
-                                       "inject, ttl=, service=, region= or user= may follow here, "
-                                       "each once",
-                                       names, sizeof names / sizeof *names);
-                }
-        }
         return 0;
 }
 
@@ -231,9 +259,18 @@ static int parse(struct at *a)
                 return wrong(a, "\"as FORM\" is missing, such as: as bearer");
         }
         a->i++;
+        size_t forms_at = a->i;
         if (parse_forms(a) < 0)
                 return -1;
-        return parse_rest(a);
+        const char *fault = rule_secret_forms_fault(a->s);
+        if (fault) {
+                a->i = forms_at;
+                return wrong(a, fault);
+        }
+        if (rule_secret_opts(a->w, a->i, a->s, &a->i, a->err) < 0)
+                return -1;
+        fault = rule_secret_fault(a->s);
+        return fault ? wrong(a, fault) : 0;
 }
 
 int rule_secret_parse(const struct words *w, struct rule_secret *s, size_t *bad, struct err *err)
@@ -242,60 +279,4 @@ int rule_secret_parse(const struct words *w, struct rule_secret *s, size_t *bad,
         int code = parse(&a);
         *bad = a.i;
         return code;
-}
-
-void rule_secret_free(struct rule_secret *s)
-{
-        free(s->name);
-        free(s->source_arg);
-        for (size_t i = 0; i < s->places_n; i++)
-                rule_place_free(&s->places[i]);
-        for (size_t i = 0; i < s->forms_n; i++)
-                free(s->forms[i].name);
-        free(s->service);
-        free(s->region);
-        free(s->user);
-        free(s);
-}
-
-static void put_option(struct buf *b, const char *name, const char *value)
-{
-        if (!value)
-                return;
-        char *word_ = str_fmt("%s=%s", name, value);
-        buf_put_str(b, " ");
-        rule_put_word(b, word_);
-        free(word_);
-}
-
-void rule_secret_print(const struct rule_secret *s, struct buf *b)
-{
-        buf_put_fmt(b, "secret %s from %s", s->name, sources[s->source].word);
-        if (s->source_arg) {
-                buf_put_str(b, " ");
-                rule_put_word(b, s->source_arg);
-        }
-        buf_put_str(b, " at ");
-        _cleanup_buf_ struct buf list = {0};
-        for (size_t i = 0; i < s->places_n; i++) {
-                buf_put_str(&list, i ? "," : "");
-                rule_place_print(&s->places[i], &list);
-        }
-        rule_put_word(b, buf_cstr(&list));
-        buf_put_str(b, " as ");
-        for (size_t i = 0; i < s->forms_n; i++) {
-                buf_put_str(b, i ? "," : "");
-                buf_put_str(b, forms[s->forms[i].form].word);
-                if (s->forms[i].name) {
-                        buf_put_str(b, " ");
-                        rule_put_word(b, s->forms[i].name);
-                }
-        }
-        if (s->is_injected)
-                buf_put_str(b, " inject");
-        if (s->ttl_s)
-                buf_put_fmt(b, " ttl=%lu", (unsigned long)s->ttl_s);
-        put_option(b, "service", s->service);
-        put_option(b, "region", s->region);
-        put_option(b, "user", s->user);
 }

@@ -212,6 +212,22 @@ static void test_secrets(void)
         }
         rule_line_free(&l);
         CHECK("a secret is shown only at its place, over TLS, in every reading", is_good);
+
+        static const char plain[] = "secret X from env at a.org,b.org:8080 as bearer plain";
+        struct host_name a, b;
+        _cleanup_path_canon_ struct path_canon root = {0};
+        host_name_parse("a.org", 5, &a, NULL);
+        host_name_parse("b.org", 5, &b, NULL);
+        path_canon_parse("/", 1, &root, NULL);
+        is_good = rule_line_parse(plain, sizeof plain - 1, &l, &column, NULL) == 1 &&
+                  match_secret(l.secret, &a, 80, false, &root) &&
+                  match_secret(l.secret, &a, 443, true, &root) &&
+                  match_secret(l.secret, &b, 8080, false, &root) &&
+                  !match_secret(l.secret, &a, 443, false, &root) &&
+                  !match_secret(l.secret, &a, 80, true, &root) &&
+                  !match_secret(l.secret, &b, 80, false, &root);
+        rule_line_free(&l);
+        CHECK("plain shows it without TLS too, at the ports that belong to it", is_good);
 }
 
 int main(void)

@@ -54,6 +54,29 @@ static const struct {
          "secret X from file ~/.token at a.org as query key,cookie sid ttl=3600"},
         {"secret X from vault at a.org as basic user=me", NULL},
         {"secret X from env at a.org/a%2Cb,b.org as bearer", NULL},
+        {"secret X from env at a.org as json /auth/token,form api_key,ws /d/token,path", NULL},
+        {"secret X from env at a.org as json \"/a b\",bearer", NULL},
+        {"secret X from env at a.org as query a[key]", NULL},
+        {"secret X from vault at a.org as hmac X-Signature message=\"{method}\\n{path}\\n{body}\" "
+         "hash=sha512 encoding=base64 prefix=\"sha512=\" time-header=X-Time inject leak=kill",
+         "secret X from vault at a.org as hmac x-signature inject leak=kill "
+         "\"message={method}\\n{path}\\n{body}\" hash=sha512 encoding=base64 prefix=sha512= "
+         "time-header=x-time"},
+        {"secret X from vault at a.org as hmac x-s message='v0:{time}':{body-hash}\"\\t\"{time-ms}",
+         "secret X from vault at a.org as hmac x-s "
+         "\"message=v0:{time}:{body-hash}\\t{time-ms}\""},
+        {"secret G from file ~/sa.json at *.googleapis.com as gcp inject", NULL},
+        {"secret GH from vault at api.github.com,github.com as github-app app=Iv1.0a "
+         "installation=77 repos=a,b.c inject",
+         "secret GH from vault at api.github.com,github.com as github-app inject app=Iv1.0a "
+         "installation=77 repos=a,b.c"},
+        {"secret O from vault at api.a.org as oauth token=https://login.a.org:8443/oauth/token",
+         NULL},
+        {"secret K from file ~/.ssh/id_ed25519 at github.com as ssh leak=alarm",
+         "secret K from file ~/.ssh/id_ed25519 at github.com as ssh"},
+        {"secret X from cmd 'op read x' at a.org as bearer refresh=30m leak=revoke plain",
+         "secret X from cmd \"op read x\" at a.org as bearer plain refresh=1800 leak=revoke"},
+        {"secret C from login claude at api.anthropic.com as bearer inject", NULL},
         {"bind ~/.config/nvim", "bind ~/.config/nvim ro"},
         {"bind '/srv/my data' cow", "bind \"/srv/my data\" cow"},
         {"limit memory=4G cpu=2 pids=2048 disk=10G time=8h spend=5usd", NULL},
@@ -173,6 +196,50 @@ static const struct {
         {"secret X from env at a.org as header", 37, "name of the header"},
         {"secret X from env at a.org as bearer injekt", 38, "did you mean \"inject\"?"},
         {"secret X from env at a.org as bearer ttl=soon", 38, "ttl= wants"},
+        {"secret X from env at a.org as bearer inject inject", 45, "only once"},
+        {"secret X from env at a.org as bearer leak=reboke", 38, "did you mean \"revoke\"?"},
+        {"secret X from env at a.org as bearer refresh=1m", 38, "does not change"},
+        {"secret X from login claude at a.org as bearer refresh=1m", 47, "when it must be"},
+        {"secret X from login cladue at a.org as bearer", 21, "did you mean \"claude\"?"},
+        {"secret X from login at a.org as bearer", 21, "claude or codex"},
+        {"secret X from env at a.org as header User-Agent", 38, "send this header back"},
+        {"secret X from env at a.org as header Referer", 38, "send this header back"},
+        {"secret X from env at a.org as header cookie", 38, "cookie NAME"},
+        {"secret X from env at a.org as header \"x y\"", 38, "not a name of a header"},
+        {"secret X from env at a.org as json token", 36, "begins with /"},
+        {"secret X from env at a.org as json /", 36, "begins with /"},
+        {"secret X from env at a.org as json /a~2", 36, "JSON pointer"},
+        {"secret X from env at a.org as ws /", 34, "begins with /"},
+        {"secret X from env at a.org as cookie a[b]", 38, "not a name"},
+        {"secret X from env at a.org as bearer,bearer", 31, "only once"},
+        {"secret X from env at a.org as header x-a,header X-A", 31, "only once"},
+        {"secret X from aws dev at a.org as bearer", 35, "as sigv4"},
+        {"secret X from aws at a.org as sigv4,bearer", 31, "one form alone"},
+        {"secret X from env at a.org as sigv4 user=me", 37, "user is only for basic"},
+        {"secret X from env at a.org as bearer service=s3", 38, "only for sigv4"},
+        {"secret X from env at a.org as basic user=a:b", 37, "without a colon"},
+        {"secret X from env at a.org as hmac x-s", 39, "what is signed"},
+        {"secret X from env at a.org as hmac", 35, "name of the header"},
+        {"secret X from env at a.org as hmac origin message={path}", 36, "send this header back"},
+        {"secret X from env at a.org as hmac x-s message={paht}", 40, "{path}"},
+        {"secret X from env at a.org as hmac x-s message=hello", 40, "with fields"},
+        {"secret X from env at a.org as hmac x-s message={path} hash=md5", 55, "sha256"},
+        {"secret X from env at a.org as hmac x-s message={path} encoding=hxe", 55, "\"hex\"?"},
+        {"secret X from env at a.org as hmac x-s message={path} time-header=date", 55, "back"},
+        {"secret X from env at a.org as github-app app=1", 47, "installation=NUMBER"},
+        {"secret X from env at a.org as github-app app=1 installation=x", 48, "the number"},
+        {"secret X from env at a.org as github-app app=1 installation=1 repos=a,,b", 63, "commas"},
+        {"secret X from env at a.org as github-app app=1 installation=1 repos=me/a", 63, "owner"},
+        {"secret X from env at a.org as oauth", 36, "token endpoint"},
+        {"secret X from env at a.org as oauth token=http://a.org/t", 37, "token endpoint"},
+        {"secret X from env at a.org as oauth token=https://a.org", 37, "token endpoint"},
+        {"secret X from env at a.org as oauth token=https://u@a.org/t", 37, "token endpoint"},
+        {"secret X from env at a.org as oauth token=https://127.1/t", 37, "token endpoint"},
+        {"secret X from env at a.org as bearer token=https://a.org/t", 38, "only for oauth"},
+        {"secret X from vault at a.org as ssh inject", 37, "nothing to inject"},
+        {"secret X from vault at a.org as ssh plain", 37, "forms of HTTP"},
+        {"secret X from vault at a.org as json /a inject", 41, "can be added"},
+        {"secret X from env at a.org as outh", 31, "did you mean \"oauth\"?"},
         {"bind x", 6, "absolute path"},
         {"bind ~/../x", 6, "absolute path"},
         {"bind ~/x rwx", 10, "ro, rw or cow"},
@@ -270,8 +337,37 @@ static void test_shared(void)
         rule_line_free(&l);
 }
 
+static void test_conflicts(void)
+{
+        static const char *const lines[] = {
+                "secret X from env at a.org as bearer",
+                "secret X from env X at b.org as basic ttl=1h",
+                "secret X from env Y at a.org as bearer",
+                "secret X from vault at a.org as bearer",
+                "secret Y from vault at a.org as bearer",
+        };
+        static const bool is_bad[] = {false, false, true, true, false};
+        struct rule_line l[5];
+        struct err err = {0};
+        size_t column;
+        for (size_t i = 0; i < 5; i++)
+                rule_line_parse(lines[i], strlen(lines[i]), &l[i], &column, &err);
+        for (size_t i = 0; i < 5; i++) {
+                check((rule_secret_conflict(l[0].secret, l[i].secret, &err) < 0) == is_bad[i],
+                      lines[i], "conflict: %s", err.text);
+                rule_line_free(i ? &l[i] : &(struct rule_line){.kind = RULE_LINE_LIMIT});
+        }
+        check_str("a secret that has two sources is told", err.text,
+                  "the secret X is named twice, from env and from vault (give one of them another "
+                  "name, or drop its line)");
+        check_str("the variable is the name when none is said", rule_secret_source_arg(l[0].secret),
+                  "X");
+        rule_line_free(&l[0]);
+}
+
 int main(void)
 {
+        test_conflicts();
         test_good();
         test_bad();
         test_property();
