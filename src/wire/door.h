@@ -113,8 +113,8 @@ enum door_msg {
         DOOR_PLACED,   /* u32 id, lstr what shall stand there, decoded likewise: egress encodes */
         DOOR_PLACE_NO, /* u32 id, u32 enum door_no, lstr sentence: also to DOOR_SIGN, _CAPTURE */
         DOOR_SIGN,     /* u32 id, u32 number, u32 form, struct door_toward, lstr raw target, u32 n,
-                          n x (lstr header, lstr value) in wire order, lstr payload line (sigv4) or
-                          bytes message (hmac): see keeper/sign.h */
+                          n x (lstr header, lstr value) in wire order, bytes payload line (sigv4) or
+                          body (hmac): see keeper/sign.h */
         DOOR_SIGNED,   /* u32 id, u32 chain (0: none), lstr target ("": unchanged), u32 n,
                           n x (lstr header, lstr value): replace; "" drops */
         DOOR_SIGN_CHUNK,   /* u32 id, u32 chain, u32 is_trailer, 32 bytes hash of its data */
@@ -129,6 +129,11 @@ enum door_msg {
         DOOR_GONE_OK,  /* u32 number */
         DOOR_FETCHED,  /* u32 id, u32 status (0: nothing came), lstr sentence, u32 m,
                           m x (u32 is_there, lstr value) */
+        DOOR_TOKEN,    /* u32 id, u32 number, u32 0, struct door_toward, bytes body: a call of the box
+                          to the token endpoint of this secret (token= of its line). Answered by
+                          DOOR_TOKEN_OK, or DOOR_PLACE_NO: with DOOR_NO_SLOT nothing in it is ours,
+                          and it may go on like any other request */
+        DOOR_TOKEN_OK, /* u32 id, lstr the endpoint's answer in JSON, with placeholders */
         DOOR_SSH_SIGN, /* u32 id, u32 number, then what the box's ssh showed of the server (the
                           extension session-bind@openssh.com): bytes host key, bytes session id,
                           bytes the server's signature of it; bytes what is to be signed, u32
