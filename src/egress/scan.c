@@ -139,7 +139,7 @@ static size_t window(struct scan *s, const struct scan_set *set, const uint8_t *
         if (!is_end)
                 hold = scan_live(set, p, n);
         scan_views(set, p, n, is_end, st->view, &st->matches, &hold);
-        uint8_t *to = buf_room(out, hold);
+        uint8_t *to = hold ? buf_room(out, hold) : NULL;
         if (!to)
                 return hold;
         memcpy(to, p, hold);
@@ -152,7 +152,7 @@ static size_t window(struct scan *s, const struct scan_set *set, const uint8_t *
 size_t scan_feed(struct scan *s, const struct scan_set *set, const void *data, size_t n,
                  bool is_end, struct buf *out, struct scan_hit *hit)
 {
-        const uint8_t *p = data;
+        const uint8_t *p = data ? data : (const uint8_t *)"";
         size_t count = 0;
         if (!s->state && !(s->state = calloc(1, sizeof *s->state)))
                 str_no_memory();

@@ -236,6 +236,8 @@ static void set_char(const struct look *k, int level, size_t i, uint8_t c, uint8
                      size_t start)
 {
         size_t a = k->view[level].off[i], len = k->view[level].off[i + 1] - a;
+        if (c == k->view[level].bytes[i])
+                return; /* it says so already, and in its own way */
         if (level == 0) {
                 rewrite(own + a - start, len, c);
                 return;
@@ -244,8 +246,7 @@ static void set_char(const struct look *k, int level, size_t i, uint8_t c, uint8
         memcpy(text, k->view[0].bytes + a, len);
         rewrite(text, len, c);
         for (size_t j = 0; j < len; j++)
-                if (len == 1 || text[j] != k->view[0].bytes[a + j])
-                        set_char(k, 0, a + j, text[j], own, start);
+                set_char(k, 0, a + j, text[j], own, start);
 }
 
 static void found(void *ctx, uint32_t writing, size_t from, size_t to)
@@ -255,6 +256,10 @@ static void found(void *ctx, uint32_t writing, size_t from, size_t to)
         size_t start = raw(k, k->level, from), end = raw(k, k->level, to);
         if (end - start == to - from)
                 return; /* nothing of it was escaped, so it was found in the window itself */
+        for (size_t i = 0; i < k->matches->n; i++)
+                if (k->matches->list[i].start == (int64_t)start &&
+                    k->matches->list[i].end == (int64_t)end)
+                        return; /* a writing that is made of escapes: found as such */
         struct scan_match m = {.start = (int64_t)start, .end = (int64_t)end, .writing = writing};
         if (w->stand_in) {
                 m.own = malloc(end - start);
@@ -267,7 +272,8 @@ static void found(void *ctx, uint32_t writing, size_t from, size_t to)
         scan_matches_add(k->matches, m);
 }
 
-/* undo_again(k, is_end, hold): the second view, of what the first shows. */
+/* undo_again(k, is_end, open): the second view, of what the first shows. ${open}: where in the
+ * first an escape begins that is not whole. */
 static void undo_again(struct look *k, bool is_end, size_t *open)
 {
         struct scan_view *one = &k->view[0], *two = &k->view[1];
@@ -290,7 +296,7 @@ static void undo_again(struct look *k, bool is_end, size_t *open)
                 if (i == one->n)
                         break;
                 if (u.is_open) {
-                        *open = one->off[i];
+                        *open = i;
                         break;
                 }
                 view_put(two, u.len ? u.c : one->bytes[i], i);
@@ -337,8 +343,12 @@ static void region(struct look *k, size_t end, bool is_last, bool is_end, size_t
         }
         if (!is_last || is_end)
                 return;
-        if (open < *hold)
-                *hold = open;
+        if (open != SIZE_MAX) {
+                /* What stands before an escape that is not whole may go on behind it. */
+                size_t live = scan_live(k->set, k->view[0].bytes, open);
+                if (raw(k, 0, live) < *hold)
+                        *hold = raw(k, 0, live);
+        }
         for (size_t before = SIZE_MAX; before != *hold;) {
                 before = *hold;
                 *hold = align(k, 0, align(k, 1, *hold));
@@ -351,13 +361,14 @@ void scan_views(const struct scan_set *set, const uint8_t *p, size_t n, bool is_
         struct look k = {.set = set, .p = p, .view = view, .matches = matches};
         size_t cache[3] = {SIZE_MAX, SIZE_MAX, SIZE_MAX}, near = set->longest;
         size_t at = 0, search = 0; /* copied to here; looked for escapes to here */
-        bool is_open = false, has_region = false;
+        bool has_region = false;
         for (;;) {
                 size_t i = next_special(p, search, n, cache);
                 struct unit u = i < n ? unit_at(p + i, n - i) : (struct unit){0};
                 if (i < n && u.is_open && !is_end) {
                         n = i;
-                        is_open = true;
+                        size_t live = scan_live(set, p, n);
+                        *hold = live < *hold ? live : *hold;
                 } else if (i < n && u.len == 0) {
                         search = i + 1;
                         continue;
@@ -367,8 +378,6 @@ void scan_views(const struct scan_set *set, const uint8_t *p, size_t n, bool is_
                         size_t until = stop - at > near ? at + near : stop;
                         for (; at < until; at++)
                                 view_put(&view[0], p[at], at);
-                        if (is_open && *hold > n)
-                                *hold = n;
                         region(&k, at, at == n, is_end, hold);
                         has_region = false;
                 }
@@ -385,6 +394,4 @@ void scan_views(const struct scan_set *set, const uint8_t *p, size_t n, bool is_
                 view_put(&view[0], u.c, i);
                 at = search = i + u.len;
         }
-        if (is_open && *hold > n)
-                *hold = n;
 }

@@ -1,0 +1,235 @@
+/* door_scan.c - a value is found in every writing, at every split, by its fingers alone, and what
+ * takes its place is the same writing of the placeholder, of the same length. What holds no value
+ * passes as it is, and at once when it ends in a line end. */
+#include "base/buf.h"
+#include "egress/scan.h"
+#include "unit/check.h"
+#include "wire/door.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const uint8_t key[16] = "0123456789abcdef";
+static const char value[] = "sk-fake-Zq9/x+R7=Ab>>?f\"GhI??l&MnOp";
+static const char stand[] = "sk-fake-000/p+H0=Pl>>?h\"OlD??r&XyZw";
+
+static void put_fingers(struct scan_set *set, uint32_t tag, const char *v, const char *s)
+{
+        for (int c = 0; c < SECRET_CODINGS; c++) {
+                struct buf b = {0};
+                if (secret_form_put((enum secret_coding)c, v, strlen(v), &b)) {
+                        bool fold = secret_form_ignores_case((enum secret_coding)c);
+                        struct door_finger f = {
+                                .coding = (uint8_t)c,
+                                .len = (uint32_t)b.len,
+                                .hint = secret_finger_hint(b.data + b.len - 8),
+                                .tail = secret_siphash(key, b.data + b.len - 8, 8, true),
+                                .whole = secret_siphash(key, b.data, b.len, fold)};
+                        memcpy(f.first, b.data, 4);
+                        scan_set_finger(set, tag, &f, s, strlen(s));
+                }
+                buf_free(&b);
+        }
+}
+
+/* run(set, text, n, step, out): the stream in pieces of ${step}. */
+static size_t run(const struct scan_set *set, const char *text, size_t n, size_t step,
+                  struct buf *out)
+{
+        struct scan s = {0};
+        size_t hits = 0;
+        for (size_t at = 0; at < n; at += step)
+                hits += scan_feed(&s, set, text + at, n - at < step ? n - at : step, false, out,
+                                  NULL);
+        hits += scan_feed(&s, set, "", 0, true, out, NULL);
+        scan_free(&s);
+        return hits;
+}
+
+/* each_split(set, name, text, n, want): the same comes out however it is cut. */
+static void each_split(const struct scan_set *set, const char *name, const char *text, size_t n,
+                       const char *want)
+{
+        bool is_good = true;
+        struct buf got = {0};
+        for (size_t step = 1; step <= n && is_good; step++) {
+                buf_free(&got);
+                size_t hits = run(set, text, n, step, &got);
+                is_good = got.len == n && memcmp(got.data, want, n) == 0 && hits == 1;
+        }
+        for (size_t at = 0; at <= n && is_good; at++) {
+                struct scan s = {0};
+                buf_free(&got);
+                scan_feed(&s, set, text, at, false, &got, NULL);
+                scan_feed(&s, set, text + at, n - at, true, &got, NULL);
+                is_good = got.len == n && memcmp(got.data, want, n) == 0;
+                scan_free(&s);
+        }
+        check(is_good, name, "got \"%s\", wanted \"%s\"", buf_cstr(&got), want);
+        buf_free(&got);
+}
+
+static const char *const names[SECRET_CODINGS] = {
+        "raw",         "base64 0",    "base64 1", "base64 2", "base64url 0", "base64url 1",
+        "base64url 2", "hexadecimal", "base32",   "percent",  "json",        "html"};
+
+static void every_writing(const struct scan_set *set)
+{
+        for (int c = 0; c < SECRET_CODINGS; c++) {
+                struct buf in = {0}, want = {0};
+                buf_put_str(&in, "{\"it is\":\"");
+                buf_put_str(&want, "{\"it is\":\"");
+                bool is_there = secret_form_put((enum secret_coding)c, value, strlen(value), &in);
+                secret_form_put((enum secret_coding)c, stand, strlen(stand), &want);
+                buf_put_str(&in, "\", \"and\": 1}\n");
+                buf_put_str(&want, "\", \"and\": 1}\n");
+                if (is_there)
+                        each_split(set, names[c], buf_cstr(&in), in.len, buf_cstr(&want));
+                buf_free(&in);
+                buf_free(&want);
+        }
+}
+
+/* Escapes of some of its letters, and what the placeholder becomes behind the same ones. */
+static void escapes(const struct scan_set *set)
+{
+        static const struct {
+                const char *name, *every, *want; /* one letter; formats of one unsigned */
+        } kinds[] = {
+                {"each letter %XX", "%%%02x", "%%%02x"},
+                {"each letter %25XX", "%%25%02x", "%%25%02x"},
+                {"each letter \\u00XX", "\\u%04x", "\\u%04x"},
+                {"each letter \\\\u00XX", "\\\\u%04x", "\\\\u%04x"},
+                {"each letter \\xXX", "\\x%02x", "\\x%02x"},
+                {"each letter &#N;", "&#%03u;", "&#%03u;"},
+                {"each letter &#xN;", "&#x%02x;", "&#x%02x;"},
+                {"each letter &amp;#N;", "&amp;#%03u;", "&amp;#%03u;"},
+                {"each letter %5cu00XX", "%%5cu%04x", "%%5cu%04x"},
+                {"each letter %26%23xXX;", "%%26%%23x%02x;", "%%26%%23x%02x;"},
+                {"each letter &#37;XX", "&#37;%02x", "&#37;%02x"},
+        };
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+                for (size_t every = 1; every <= 9; every += 4) {
+                        struct buf in = {0}, want = {0};
+                        buf_put_str(&in, "a 100% \\n & text ");
+                        buf_put_str(&want, "a 100% \\n & text ");
+                        for (size_t i = 0; value[i]; i++) {
+                                bool is_escaped = i % every == 0 || strchr("\"&/", value[i]);
+                                char a[32] = {value[i]}, b[32] = {stand[i]};
+                                if (is_escaped) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+                                        snprintf(a, sizeof a, kinds[k].every,
+                                                 (unsigned)(unsigned char)value[i]);
+                                        snprintf(b, sizeof b, kinds[k].want,
+                                                 (unsigned)(unsigned char)stand[i]);
+#pragma GCC diagnostic pop
+                                }
+                                buf_put_str(&in, a);
+                                buf_put_str(&want, b);
+                        }
+                        buf_put_str(&in, " and so on\n");
+                        buf_put_str(&want, " and so on\n");
+                        each_split(set, kinds[k].name, buf_cstr(&in), in.len, buf_cstr(&want));
+                        buf_free(&in);
+                        buf_free(&want);
+                }
+        }
+}
+
+static void nothing_held(const struct scan_set *set)
+{
+        static const char event[] = "event: x\ndata: {\"text\":\"sk-fake\"}\n\n";
+        static const char half[] = "data: sk-fake-Z";
+        struct scan s = {0};
+        struct buf out = {0};
+        scan_feed(&s, set, event, strlen(event), false, &out, NULL);
+        check_str("an event passes at once", buf_cstr(&out), event);
+        out.len = 0;
+        scan_feed(&s, set, half, strlen(half), false, &out, NULL);
+        check_str("what may be a value's beginning is held", buf_cstr(&out), "data: ");
+        out.len = 0;
+        scan_feed(&s, set, "!\n", 2, false, &out, NULL);
+        check_str("and passes when it is not one", buf_cstr(&out), "sk-fake-Z!\n");
+        out.len = 0;
+        scan_feed(&s, set, "100%", 4, false, &out, NULL);
+        scan_feed(&s, set, "", 0, true, &out, NULL);
+        check_str("the end of the stream lets everything go", buf_cstr(&out), "100%");
+        scan_free(&s);
+        buf_free(&out);
+}
+
+/* One text inside another, and two that overlap: nothing of either passes. */
+static void overlaps(void)
+{
+        struct scan_set *set = scan_set_new(key);
+        put_fingers(set, 1, "ABCDEFGHIJKLMNOP", "0000000000000000");
+        put_fingers(set, 2, "EFGHIJKL", "11111111");
+        put_fingers(set, 3, "KLMNOPQRSTUV", "222222222222");
+        static const char text[] = ".ABCDEFGHIJKLMNOPQRSTUV.";
+        for (size_t step = 1; step < sizeof text; step++) {
+                struct buf out = {0};
+                run(set, text, strlen(text), step, &out);
+                if (step == 1 || step == 7 || step == sizeof text - 1)
+                        check_str("values that overlap", buf_cstr(&out),
+                                  ".0000000000000000222222.");
+                buf_free(&out);
+        }
+        scan_set_free(set);
+}
+
+static void texts(void)
+{
+        struct scan_set *set = scan_set_new(key);
+        CHECK("an empty set", scan_set_is_empty(set));
+        scan_set_text(set, 7, stand, strlen(stand));
+        struct scan_hit hit = {0};
+        char text[256];
+        snprintf(text, sizeof text, "x=%s&y", stand);
+        CHECK("a text is found", scan_look(set, text, strlen(text), &hit));
+        CHECK("by its tag and place", hit.tag == 7 && hit.at == 2 && hit.len == strlen(stand));
+        struct buf out = {0};
+        CHECK("and stays",
+              run(set, text, strlen(text), 3, &out) == 1 && strcmp(buf_cstr(&out), text) == 0);
+        for (char *c = text; *c; c++)
+                *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 32 : *c);
+        CHECK("in large letters too", scan_look(set, text, strlen(text), NULL));
+        text[5]++;
+        CHECK("another text is not", !scan_look(set, text, strlen(text), NULL));
+        buf_free(&out);
+        scan_set_free(set);
+}
+
+/* A set that grows in the middle of a stream, and one value that is told twice. */
+static void grows(void)
+{
+        struct scan_set *set = scan_set_new(key);
+        struct scan s = {0};
+        struct buf out = {0};
+        put_fingers(set, 1, "ABCDEFGHIJKLMNOP", "0000000000000000");
+        put_fingers(set, 1, "ABCDEFGHIJKLMNOP", "0000000000000000");
+        scan_feed(&s, set, "xxABCDEF", 8, false, &out, NULL);
+        put_fingers(set, 2, value, stand);
+        scan_feed(&s, set, "GHIJKLMNOP ", 11, false, &out, NULL);
+        scan_feed(&s, set, value, strlen(value), true, &out, NULL);
+        char want[128];
+        snprintf(want, sizeof want, "xx0000000000000000 %s", stand);
+        check_str("a set that grows", buf_cstr(&out), want);
+        scan_free(&s);
+        buf_free(&out);
+        scan_set_free(set);
+}
+
+int main(void)
+{
+        struct scan_set *set = scan_set_new(key);
+        put_fingers(set, 1, value, stand);
+        every_writing(set);
+        escapes(set);
+        nothing_held(set);
+        scan_set_free(set);
+        overlaps();
+        texts();
+        grows();
+        return check_end();
+}
