@@ -14,7 +14,7 @@ _ostiary() {
 
 	if [ "$COMP_CWORD" = 1 ]; then
 		mapfile -t COMPREPLY < <(compgen -W 'run shell create exec attach cp ps logs log forward ports stop rm gc
-			allow deny rules approvals approve refuse why learn trust
+			allow deny rules approvals approve refuse why learn trust secret
 			explain doctor probe profile policy version help' -- "$cur")
 		return
 	fi
@@ -97,6 +97,16 @@ _ostiary() {
 			compgen -d -- "$cur")
 		return
 		;;
+	secret)
+		case $COMP_CWORD:${COMP_WORDS[2]:-} in
+		2:*) words='set ls rm rotate import passwd lock' ;;
+		*:set) words='--note --passphrase-fd' ;;
+		*:ls) words='--json --passphrase-fd' ;;
+		*:import) words='--dry-run --yes --passphrase-fd' ;;
+		*:passwd) words='--none --passphrase-fd' ;;
+		*) words='--note --passphrase-fd' ;;
+		esac
+		;;
 	stop) words="--time $(_ostiary_boxes)" ;;
 	rm) words="--force $(_ostiary_boxes)" ;;
 	gc | doctor | probe | version) words='--json' ;;
@@ -107,7 +117,7 @@ _ostiary() {
 		if [ "$COMP_CWORD" = 2 ]; then words='check reload'; else words="--policy --profile --box --header --data --json $(_ostiary_boxes)"; fi
 		;;
 	help) words='run shell create exec attach cp ps logs log forward ports stop rm gc allow deny rules approvals approve refuse why
-		learn trust explain doctor probe profile policy version help' ;;
+		learn trust secret explain doctor probe profile policy version help' ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 }

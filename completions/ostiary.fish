@@ -32,6 +32,7 @@ complete -c ostiary -n __fish_use_subcommand -a refuse -d 'refuse a waiting requ
 complete -c ostiary -n __fish_use_subcommand -a why -d 'which rule of a box decides about a request'
 complete -c ostiary -n __fish_use_subcommand -a learn -d 'the rules that a box was seen to need'
 complete -c ostiary -n __fish_use_subcommand -a trust -d "let a project's own rules count"
+complete -c ostiary -n __fish_use_subcommand -a secret -d 'keys that boxes may use and never have'
 complete -c ostiary -n __fish_use_subcommand -a explain -d 'print what a box would be'
 complete -c ostiary -n __fish_use_subcommand -a doctor -d 'say what this machine can enforce'
 complete -c ostiary -n __fish_use_subcommand -a probe -d 'attack the walls of a box from inside'
@@ -100,3 +101,10 @@ complete -c ostiary -n '__fish_seen_subcommand_from trust' -l revoke -d 'do not 
 complete -c ostiary -n '__fish_seen_subcommand_from why' -l header -x -d 'a header of the request'
 complete -c ostiary -n '__fish_seen_subcommand_from why' -l data -x -d 'its body'
 complete -c ostiary -n '__fish_seen_subcommand_from log forward ports allow deny rules approvals why learn' -a '(__ostiary_boxes)'
+complete -c ostiary -n '__fish_seen_subcommand_from secret' -a 'set ls rm rotate import passwd lock'
+complete -c ostiary -n '__fish_seen_subcommand_from secret' -l json -d 'ls: as JSON'
+complete -c ostiary -n '__fish_seen_subcommand_from secret' -l note -x -d 'set: a word to yourself'
+complete -c ostiary -n '__fish_seen_subcommand_from secret' -l dry-run -d 'import: only list what was found'
+complete -c ostiary -n '__fish_seen_subcommand_from secret' -s y -l yes -d 'import: do not ask'
+complete -c ostiary -n '__fish_seen_subcommand_from secret' -l none -d 'passwd: a key file instead of a passphrase'
+complete -c ostiary -n '__fish_seen_subcommand_from secret' -l passphrase-fd -x -d 'read the passphrase from this descriptor'

@@ -47,6 +47,7 @@ _ostiary() {
 		'why:which rule of a box decides about a request'
 		'learn:the rules that a box was seen to need'
 		"trust:let a project's own rules count"
+		'secret:keys that boxes may use and never have'
 		'explain:print what a box would be'
 		'doctor:say what this machine can enforce'
 		'probe:attack the walls of a box from inside'
@@ -118,6 +119,9 @@ _ostiary() {
 			'1:box:_ostiary_boxes' '2:request:' ;;
 		learn) _arguments '--refused[also what was refused]' '1:box:_ostiary_boxes' ;;
 		trust) _arguments '--revoke[do not trust it any more]' '1:directory:_files -/' ;;
+		secret) _arguments '--json[ls\: as JSON]' '--note[set\: a word to yourself]:text:' '--dry-run[import\: only list]' \
+			'(-y --yes)'{-y,--yes}'[import\: do not ask]' '--none[passwd\: a key file]' \
+			'--passphrase-fd[where the passphrase is read]:descriptor:' '1:action:(set ls rm rotate import passwd lock)' '2:name:' ;;
 		stop) _arguments '(-t --time)'{-t,--time}'[kill after this time]:time:' '*:box:_ostiary_boxes' ;;
 		rm) _arguments '(-f --force)'{-f,--force}'[end the box first if it runs]' '*:box:_ostiary_boxes' ;;
 		gc | doctor | probe | version) _arguments '--json[as JSON]' ;;
