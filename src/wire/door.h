@@ -129,15 +129,15 @@ enum door_msg {
         DOOR_GONE_OK,  /* u32 number */
         DOOR_FETCHED,  /* u32 id, u32 status (0: nothing came), lstr sentence, u32 m,
                           m x (u32 is_there, lstr value) */
-        DOOR_TOKEN,    /* u32 id, u32 number, u32 0, struct door_toward, bytes body: a call of the box
-                          to the token endpoint of this secret (token= of its line). Answered by
-                          DOOR_TOKEN_OK, or DOOR_PLACE_NO: with DOOR_NO_SLOT nothing in it is ours,
-                          and it may go on like any other request */
-        DOOR_TOKEN_OK, /* u32 id, lstr the endpoint's answer in JSON, with placeholders */
-        DOOR_SSH_SIGN, /* u32 id, u32 number, then what the box's ssh showed of the server (the
-                          extension session-bind@openssh.com): bytes host key, bytes session id,
-                          bytes the server's signature of it; bytes what is to be signed, u32
-                          flags. Everything is judged again: role/ssh_proof.h */
+        DOOR_TOKEN, /* u32 id, u32 number, u32 0, struct door_toward, bytes body: a call of the box
+                       to the token endpoint of this secret (token= of its line). Answered by
+                       DOOR_TOKEN_OK, or DOOR_PLACE_NO: with DOOR_NO_SLOT nothing in it is ours,
+                       and it may go on like any other request */
+        DOOR_TOKEN_OK,   /* u32 id, lstr the endpoint's answer in JSON, with placeholders */
+        DOOR_SSH_SIGN,   /* u32 id, u32 number, then what the box's ssh showed of the server (the
+                            extension session-bind@openssh.com): bytes host key, bytes session id,
+                            bytes the server's signature of it; bytes what is to be signed, u32
+                            flags. Everything is judged again: role/ssh_proof.h */
         DOOR_SSH_SIGNED, /* u32 id, bytes signature */
         DOOR_GRANTS, /* empty: egress is there (link_init says so, once). Answered by DOOR_GRANTED
                         and DOOR_FINGERS of every secret, then DOOR_GRANTED_END; until then the
