@@ -181,7 +181,7 @@ static int rotated(struct keeper *k, struct token *t, const struct store_secret 
                                 *refresh = store_part(s, "refresh");
         const struct store_part *secret = store_part(s, "secret");
         json_t *o = json_object();
-        json_object_set_new(o, "expires", json_integer((json_int_t)t->expires_s * 1000));
+        json_object_set_new(o, "expires", json_integer((json_int_t)t->expires_s));
         if (access)
                 json_object_set_new(o, "access", json_stringn((char *)access->value, access->len));
         if (refresh)

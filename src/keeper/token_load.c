@@ -84,13 +84,41 @@ static int set_part(struct keeper *k, struct store_secret *s, const char *part, 
         return store_set(k->store, s, part, (const uint8_t *)value, n, how, err);
 }
 
+/* expiry_of(token): what a JWT says of itself. Of any other the end is not known: then it is good
+ * until somebody says no. */
+static uint64_t expiry_of(const char *token)
+{
+        const char *dot = token ? strchr(token, '.') : NULL,
+                   *end = dot ? strchr(dot + 1, '.') : NULL;
+        uint64_t when = UINT64_MAX;
+        size_t n = end ? (size_t)(end - dot - 1) : 0;
+        char text[4096];
+        uint8_t raw[sizeof text];
+        if (n == 0 || n + 4 > sizeof text)
+                return when;
+        for (size_t i = 0; i < n; i++)
+                text[i] = dot[1 + i] == '-' ? '+' : dot[1 + i] == '_' ? '/' : dot[1 + i];
+        while (n % 4)
+                text[n++] = '=';
+        int got = EVP_DecodeBlock(raw, (uint8_t *)text, (int)n);
+        json_t *claims =
+                got > 0 ? json_loadb((char *)raw, (size_t)got, JSON_DISABLE_EOF_CHECK, NULL) : NULL;
+        json_int_t exp = json_integer_value(json_object_get(claims, "exp"));
+        if (exp > 0)
+                when = (uint64_t)exp;
+        json_decref(claims);
+        return when;
+}
+
 static int load_login(struct keeper *k, struct token *t, struct store_secret *s, json_t *o,
                       struct err *err)
 {
         t->kind = TOKEN_LOGIN;
         t->has_refresh = true;
-        t->expires_s = (uint64_t)json_integer_value(json_object_get(o, "expires")) / 1000;
+        t->expires_s = (uint64_t)json_integer_value(json_object_get(o, "expires"));
         t->life_s = 0;
+        if (t->expires_s == 0)
+                t->expires_s = expiry_of(text_of(o, "access"));
         set_text(&t->client, s->line.secret->app);
         if (set_part(k, s, "access", text_of(o, "access"), STORE_SHAPED, err) < 0 ||
             set_part(k, s, "refresh", text_of(o, "refresh"), STORE_SHAPED, err) < 0)
