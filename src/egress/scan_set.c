@@ -106,6 +106,7 @@ static struct scan_writing *add(struct scan_set *s, const struct scan_writing *f
         uint32_t pair = (uint32_t)a << 8 | b;
         s->pairs[pair >> 6] |= (uint64_t)1 << (pair & 63);
         s->hints[w->hint >> 6] |= (uint64_t)1 << (w->hint & 63);
+        s->quick[w->hint >> SCAN_QUICK_SHIFT] = 1;
         if (w->len > s->longest)
                 s->longest = w->len;
         return w;

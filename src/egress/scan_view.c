@@ -122,6 +122,8 @@ static struct unit entity_unit(const uint8_t *p, size_t n)
         if (p[k] == '#')
                 u = number_unit(p, n, k + 1);
         for (size_t i = 0; p[k] != '#' && i < sizeof entities / sizeof *entities; i++) {
+                if (p[k] != (uint8_t)entities[i].name[0])
+                        continue;
                 b = begins(p + k, n - k, entities[i].name);
                 if (b < 0)
                         return (struct unit){.is_open = true};
@@ -139,6 +141,19 @@ static struct unit unit_at(const uint8_t *p, size_t n)
         return *p == '%' ? percent_unit(p, n) : *p == '\\' ? slash_unit(p, n) : entity_unit(p, n);
 }
 
+/* is_none(p, n): a quick look at the second byte: most of what may begin an escape does not. */
+static bool is_none(const uint8_t *p, size_t n)
+{
+        if (n < 2)
+                return false;
+        if (*p == '%')
+                return hex(p[1]) < 0;
+        if (*p == '&')
+                return p[1] != '#' && (unsigned)((p[1] | 0x20) - 'a') >= 26;
+        return p[1] != '\\' && p[1] != 'u' && p[1] != '"' && p[1] != '/' && p[1] != 'x' &&
+               p[1] != '\'';
+}
+
 /* next_special(p, from, n, cache): where the next byte is that may begin an escape; ${n}: nowhere.
  */
 static size_t next_special(const uint8_t *p, size_t from, size_t n, size_t cache[3])
@@ -146,10 +161,12 @@ static size_t next_special(const uint8_t *p, size_t from, size_t n, size_t cache
         static const char specials[3] = {'%', '\\', '&'};
         size_t first = n;
         for (int i = 0; i < 3; i++) {
-                if (cache[i] < from || cache[i] == SIZE_MAX) {
-                        const uint8_t *at =
-                                from < n ? memchr(p + from, specials[i], n - from) : NULL;
-                        cache[i] = at ? (size_t)(at - p) : n;
+                if (cache[i] == SIZE_MAX || cache[i] < from) {
+                        const uint8_t *at = p + from;
+                        while (at < p + n && (at = memchr(at, specials[i], (size_t)(p + n - at))) &&
+                               is_none(at, (size_t)(p + n - at)))
+                                at++;
+                        cache[i] = at && at < p + n ? (size_t)(at - p) : n;
                 }
                 if (cache[i] < first)
                         first = cache[i];
@@ -189,6 +206,16 @@ static void rewrite(uint8_t *u, size_t len, uint8_t c)
                 memset(u, 'x', len - 1);
                 u[len - 1] = c == '"' || c == '\\' ? 'x' : c;
         }
+}
+
+/* view_copy(v, p, from, to): bytes as they are. */
+static void view_copy(struct scan_view *v, const uint8_t *p, size_t from, size_t to)
+{
+        memcpy(v->bytes + v->n, p + from, to - from);
+        uint32_t *off = v->off + v->n, base = (uint32_t)from, n = (uint32_t)(to - from);
+        for (uint32_t i = 0; i < n; i++)
+                off[i] = base + i;
+        v->n += n;
 }
 
 static void view_put(struct scan_view *v, uint8_t c, size_t off)
@@ -291,8 +318,8 @@ static void undo_again(struct look *k, bool is_end, size_t *open)
                 }
                 if (two->n == 0)
                         view_room(two, one->n);
-                for (; at < i; at++)
-                        view_put(two, one->bytes[at], at);
+                view_copy(two, one->bytes, at, i);
+                at = i;
                 if (i == one->n)
                         break;
                 if (u.is_open) {
@@ -376,8 +403,8 @@ void scan_views(const struct scan_set *set, const uint8_t *p, size_t n, bool is_
                 size_t stop = i < n ? i : n;
                 if (has_region && (stop == n || stop - at > near)) {
                         size_t until = stop - at > near ? at + near : stop;
-                        for (; at < until; at++)
-                                view_put(&view[0], p[at], at);
+                        view_copy(&view[0], p, at, until);
+                        at = until;
                         region(&k, at, at == n, is_end, hold);
                         has_region = false;
                 }
@@ -389,8 +416,7 @@ void scan_views(const struct scan_set *set, const uint8_t *p, size_t n, bool is_
                         at = i > near ? i - near : 0;
                         has_region = true;
                 }
-                for (; at < i; at++)
-                        view_put(&view[0], p[at], at);
+                view_copy(&view[0], p, at, i);
                 view_put(&view[0], u.c, i);
                 at = search = i + u.len;
         }
