@@ -6,6 +6,8 @@
 #include "base/err.h"
 #include "base/fdio.h"
 #include "base/str.h"
+#include "policy/profile.h"
+#include "policy/secret_spec.h"
 #include "session/door_packages.h"
 #include "session/door_trust.h"
 #include "session/opts.h"
@@ -135,6 +137,42 @@ static int add_flags(const struct session_opts *o, struct door_policy *p, struct
         return 0;
 }
 
+/* add_secrets(o, p, err): --secret, as lines. */
+static int add_secrets(const struct session_opts *o, struct door_policy *p, struct err *err)
+{
+        _cleanup_strs_ struct strs lines = {0};
+        for (size_t i = 0; i < o->secrets.n; i++) {
+                _cleanup_free_ char *line = secret_spec_line(o->secrets.v[i], err);
+                if (!line) {
+                        if (err)
+                                err->code = E_USAGE;
+                        return err_add(err, "--secret");
+                }
+                strs_add(&lines, line);
+        }
+        if (lines.n && add(p, POLICY_RUN_TIME, "--secret", joined(&lines), false, err) < 0)
+                return err ? (err->code = E_USAGE, -1) : -1;
+        return 0;
+}
+
+/* add_identity(f, p, err): a named set of secrets, with what goes with them. */
+static int add_identity(const struct door_policy_from *f, struct door_policy *p, struct err *err)
+{
+        const char *name = f->opts->identity;
+        if (!name)
+                return 0;
+        if (!profile_name_ok(name))
+                return err_set(err, E_USAGE, "\"%s\" cannot be the name of an identity", name);
+        _cleanup_free_ char *path = str_fmt("%s/identities/%s", f->store->config, name);
+        _cleanup_free_ char *layer = str_fmt("identity %s", name);
+        if (access(path, F_OK) < 0)
+                return err_set(err, E_USAGE,
+                               "there is no identity \"%s\" (it would be the file %s, with secret "
+                               "lines in it)",
+                               name, path);
+        return add_file(p, POLICY_USER, layer, path, true, err);
+}
+
 static int collect(const struct door_policy_from *f, struct door_policy *p, struct err *err)
 {
         const struct session_opts *o = f->opts;
@@ -144,7 +182,8 @@ static int collect(const struct door_policy_from *f, struct door_policy *p, stru
         if (o->level && door_policy_level(o->level, &p->level) < 0)
                 return err_set(err, E_USAGE, "there is no level \"%s\" (easy, strict or learn)",
                                o->level);
-        if (add_flags(o, p, err) < 0 || add_project(f, p, err) < 0)
+        if (add_flags(o, p, err) < 0 || add_secrets(o, p, err) < 0 || add_project(f, p, err) < 0 ||
+            add_identity(f, p, err) < 0)
                 return -1;
         for (size_t i = 0; i < o->policy.n; i++)
                 if (add_file(p, POLICY_USER, o->policy.v[i], o->policy.v[i], true, err) < 0)

@@ -142,7 +142,8 @@ void layers_fill_meta(struct box_meta *m, const struct session_plan *plan,
         }
         char memory[16];
         bool has_memory = plan->box.limits.memory != 0;
-        _cleanup_free_ char *network = plan_door_words(plan);
+        _cleanup_free_ char *reach = plan_door_words(plan), *secrets = plan_secrets_words(plan);
+        _cleanup_free_ char *network = secrets ? str_fmt("%s, %s", reach, secrets) : str_dup(reach);
         *m = (struct box_meta){
                 .id = str_dup(id),
                 .name = str_dup(opts->name ? opts->name : id),

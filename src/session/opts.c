@@ -30,6 +30,8 @@ void session_opts_free(struct session_opts *o)
         strs_free(&o->allow);
         strs_free(&o->deny);
         strs_free(&o->policy);
+        strs_free(&o->secrets);
+        free(o->identity);
         free(o->level);
         free(o->door_fault);
         free(o->proxy);
@@ -66,6 +68,7 @@ static const struct {
                 {"level", FIELD(level)},
                 {"door-fault", FIELD(door_fault)},
                 {"proxy", FIELD(proxy)},
+                {"identity", FIELD(identity)},
 },
   bools[] =
           {
@@ -76,7 +79,7 @@ static const struct {
   lists[] = {
           {"arg", FIELD(argv)},      {"extra", FIELD(extra_args)}, {"env", FIELD(env)},
           {"limit", FIELD(limits)},  {"allow", FIELD(allow)},      {"deny", FIELD(deny)},
-          {"policy", FIELD(policy)}, {"publish", FIELD(publish)},
+          {"policy", FIELD(policy)}, {"publish", FIELD(publish)},  {"secret", FIELD(secrets)},
 };
 
 #define N(table) (sizeof(table) / sizeof *(table))

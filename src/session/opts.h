@@ -36,6 +36,8 @@ struct session_opts {
         struct strs publish; /* "[HOST:]PORT[:BOXPORT]" (publish.h) */
         struct strs allow, deny; /* --allow and --deny: rules as written */
         struct strs policy;      /* --policy: files of rules */
+        struct strs secrets;     /* --secret: NAME@HOST[,HOST][:FORM], or what follows `secret` */
+        char *identity;          /* --as: a named set of secrets; NULL means none */
         char *level;             /* --level: easy, strict, learn; NULL means easy */
         char *proxy;             /* --upstream-proxy: URL or none; NULL means none */
         char *door_fault;        /* --on-door-fault: stop or pause; NULL means stop */

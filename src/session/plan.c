@@ -39,6 +39,7 @@ void session_plan_free(struct session_plan *p)
         strs_free(&p->argv);
         strs_free(&p->rules);
         door_policy_free(&p->door);
+        session_secrets_free(&p->secrets);
         strs_free(&p->persist);
         strs_free(&p->home_links);
         free(p->profile);
@@ -379,7 +380,7 @@ int session_plan_make(const struct session_opts *opts, const struct store *store
         plan_tools(&tools, plan);
         if (plan_binds(opts, &profile, store, plan, err) < 0 ||
             plan_work_mounts(opts, plan, err) < 0 || plan_limits(&profile, opts, plan, err) < 0 ||
-            plan_door(opts, store, plan, err) < 0)
+            plan_door(opts, store, plan, err) < 0 || plan_secrets(plan, err) < 0)
                 goto fail;
         order_mounts(b);
         plan_env(opts, &profile, &tools, plan);

@@ -16,9 +16,7 @@
 #include <stdint.h>
 
 struct err;
-struct session_opts;
 struct session_plan;
-struct store;
 
 /* One part of a value, as the keeper named it: "" for most, "id", "key" and "token" of AWS,
  * "access" and "refresh" of a login. */
@@ -32,7 +30,7 @@ struct session_secret {
         struct rule_line line; /* of kind RULE_LINE_SECRET; our own copy */
         char *where;      /* who says so: "user policy, line 3", "--secret", "profile claude" */
         bool is_optional; /* a profile's: without its source it is left out */
-        int env_fd;       /* from env: a pipe with the value, until the keeper has it; else -1 */
+        int value_fd; /* from env or vault: a pipe with the value, until the keeper has it; -1 */
 
         /* What the keeper answered; empty before. */
         char *provider; /* "anthropic", ... (secret_shape.h), or "" */
@@ -48,22 +46,27 @@ struct session_secrets {
 
 /* session_secret_part(s, name): the placeholder of that part, or NULL. */
 const char *session_secret_part(const struct session_secret *, const char *name);
-/* session_secret_env_name(s): the variable of the caller that holds it, when it is from env. */
-const char *session_secret_env_name(const struct session_secret *);
+/* session_secret_asked(s): under which name its source knows it: the variable, the entry of the
+ * vault, the profile of AWS. */
+const char *session_secret_asked(const struct session_secret *);
 
-/* plan_secrets(opts, store, plan, err): which secret lines of plan->door count for this box, in
- * plan->secrets. A line of a profile whose source is not there is left out with a note; any other
- * whose source cannot be there, and a name that stands for two things, is an error. */
-int plan_secrets(const struct session_opts *, const struct store *, struct session_plan *,
-                 struct err *);
+/* plan_secrets(plan, err): which secret lines of plan->door count for this box, in plan->secrets. A
+ * name that stands for two things is an error. */
+int plan_secrets(struct session_plan *, struct err *);
+/* plan_secrets_find(plan, is_told, err): look whether their sources are there, and number them. A
+ * line of a profile whose source is missing is left out with a note; any other is an error, or with
+ * ${is_told} (explain) a note too. */
+int plan_secrets_find(struct session_plan *, bool is_told, struct err *);
 /* plan_secrets_words(plan): "2 secrets" for the banner, or NULL; the caller frees. */
 char *plan_secrets_words(const struct session_plan *);
 
-/* session_secrets_capture(s, err): before the supervisor leaves the caller: the values of variables
- * go into pipes, and what commands need of the environment is copied. */
-int session_secrets_capture(struct session_secrets *, struct err *);
+/* session_secrets_capture(s, data_dir, err): before the supervisor leaves the caller: values of
+ * variables and of the vault (which may ask for its passphrase) go into pipes, and what commands
+ * need of the environment is copied. ${data_dir} is store.data. */
+int session_secrets_capture(struct session_secrets *, const char *data_dir, struct err *);
 /* session_secrets_close(s): the pipes, in the process that does not go on with them. */
 void session_secrets_close(struct session_secrets *);
+void session_secret_free(struct session_secret *);
 void session_secrets_free(struct session_secrets *);
 
 #endif

@@ -96,7 +96,10 @@ static int launch(struct session_opts *opts, const struct store *store, struct s
         if (r == 0 && a->ca.has_nss)
                 r = seed_browsers(plan, a, err);
         if (r == 0)
+                r = session_secrets_capture(&plan->secrets, store->data, err);
+        if (r == 0)
                 r = fork_supervisor(a, err);
+        session_secrets_close(&plan->secrets);
         close_fd(&a->mask_fd);
         close_fd(&a->home_fd);
         ca_close(&a->ca);
@@ -140,7 +143,7 @@ int session_run(struct session_opts *opts, const struct store *store, char **id,
             store_new_box(store, opts->name, id, &dir, &lock, err) < 0)
                 return -1;
         if (session_plan_make(opts, store, *id, &plan, err) < 0 ||
-            box_net_map(&net, &plan.box, err) < 0)
+            plan_secrets_find(&plan, false, err) < 0 || box_net_map(&net, &plan.box, err) < 0)
                 goto fail;
 
         settle_paths(opts, &plan);
@@ -198,7 +201,7 @@ int session_wake(const struct store *store, const char *id, struct err *err)
         _cleanup_net_ struct box_net net = {.maker_pid = -1, .fd = -1};
         if (box_net_begin(&net, true, err) < 0 ||
             session_plan_make(&opts, store, id, &plan, err) < 0 ||
-            box_net_map(&net, &plan.box, err) < 0)
+            plan_secrets_find(&plan, false, err) < 0 || box_net_map(&net, &plan.box, err) < 0)
                 return -1;
 
         int ready[2];
@@ -215,9 +218,12 @@ int session_wake(const struct store *store, const char *id, struct err *err)
                                     .ready_fd = ready[1]};
         int r = launch(&opts, store, &plan, &a, err);
         close(ready[1]);
-        char c;
-        if (r == 0 && read(ready[0], &c, 1) != 1)
+        char words[sizeof err->text] = "";
+        ssize_t n = r == 0 ? read(ready[0], words, sizeof words - 1) : 0;
+        if (r == 0 && n <= 0)
                 r = err_set(err, E_SYSTEM, "box %s did not come up again", id);
+        else if (r == 0 && words[0] != '\n')
+                r = err_set(err, E_INPUT, "box %s did not come up again: %s", id, words);
         close(ready[0]);
         return r;
 }

@@ -5,6 +5,7 @@
 #include "box/plan.h"
 #include "session/door_policy.h"
 #include "session/opts.h"
+#include "session/secrets.h"
 #include "session/store.h"
 
 struct err;
@@ -23,10 +24,11 @@ struct session_plan {
         char *workspace; /* resolved; NULL when there is none */
         char *layers_dir;
         bool is_live;
-        struct strs rules;       /* the profile's door and secret lines, as written */
-        struct door_policy door; /* what the box may reach */
-        struct strs persist;     /* home paths that outlive the box */
-        struct strs home_links;  /* "target\npath": links to tools, made when the home is seeded */
+        struct strs rules;              /* the profile's door and secret lines, as written */
+        struct door_policy door;        /* what the box may reach */
+        struct session_secrets secrets; /* what it may use and never have */
+        struct strs persist;            /* home paths that outlive the box */
+        struct strs home_links; /* "target\npath": links to tools, made when the home is seeded */
         struct session_note *notes;
         size_t notes_n;
 };

@@ -1,6 +1,6 @@
 /* sup.h - the supervisor's insides: one process per box, shared by supervisor.c (life and death),
  * sup_exec.c (commands and their bytes), sup_client.c (conversations), sup_watch.c (limits),
- * sup_door.c (the network, see sup_door.h).
+ * sup_door.c (the network, see sup_door.h), sup_secrets.c (custody, see sup_secrets.h).
  *
  * It runs with the user's rights, so it reads only typed frames and passes the box's output on
  * without looking at it. */
@@ -23,6 +23,8 @@ struct inbound;
 struct sup;
 struct sup_witness;
 struct sup_door;
+struct sup_secrets;
+struct supervisor_args;
 
 /* A command in the box. Exec id 1 is the box's main command. */
 struct exec {
@@ -70,7 +72,11 @@ struct sup {
         size_t door_sockets_n;
         struct ca *ca;               /* the box's certificate authority */
         struct loop_timer refill;    /* when the pool it came from is looked after */
-        struct sup_door *door;       /* NULL until the box is built */
+        struct sup_door *door;       /* NULL until the box is built, or has secrets */
+        struct sup_secrets *secrets; /* NULL as long as there is none */
+        const struct supervisor_args *args;
+        struct box_first first; /* what the box runs first, until it is started */
+        struct msg_spawn spawn;
         struct sup_witness *witness; /* NULL when there is none at connect() */
         struct inbound *inbound;     /* NULL until a port is published */
         uint32_t open_port; /* what the last address led back to, until it was answered; or 0 */
@@ -101,6 +107,12 @@ void sup_stop(struct sup *, uint32_t grace_ms);
 /* sup_signal_all(s, sig): to every process in the box but its first. */
 void sup_signal_all(struct sup *, int sig);
 
+/* sup_fail(s, what): the box could not be built, or its command not started; s->failure says why.
+ */
+void sup_fail(struct sup *, const char *what);
+/* sup_build(s): everything that it needs is there: start the box, or fail. */
+void sup_build(struct sup *);
+
 /* sup_exec.c */
 struct exec *exec_new(struct sup *, bool is_tty);
 /* exec_pipes(e, fds, err): make the pipes of a command without terminal; ${fds} are its ends. */
@@ -129,6 +141,8 @@ int client_listen(struct sup *, struct err *);
 void client_send(struct client *, uint32_t type, const void *, size_t);
 void client_send_ended(struct client *, const struct msg_ended *);
 void client_send_failed(struct client *, const struct err *);
+/* sup_tell(s, words): one sentence to everybody who is attached, or waits for the box. */
+void sup_tell(struct sup *, const char *words);
 /* client_is_busy(e): does a client of this exec still hold an unsent frame? */
 bool client_is_busy(const struct exec *);
 
@@ -138,6 +152,13 @@ int sup_door_begin(struct sup *, struct err *);
 /* sup_door_end(s, refused): after the end of the box's processes; ${refused} gets the body of
  * MSG_REFUSED, or nothing. */
 void sup_door_end(struct sup *, struct buf *refused);
+
+/* sup_secrets_life.c */
+void sup_on_secrets(struct client *, struct frame *);
+void sup_on_revoke(struct client *, struct frame *);
+void sup_on_rotate(struct client *, struct frame *);
+/* sup_secrets_forget(c): the client is going. */
+void sup_secrets_forget(struct client *);
 
 /* sup_rules.c */
 void sup_on_rule(struct client *, struct frame *);

@@ -42,6 +42,7 @@ void client_free(struct client *c)
         c->exec = NULL;
         sup_rules_forget(c);
         sup_inbound_forget(c);
+        sup_secrets_forget(c);
         loop_del(&c->src);
         close_fd(&c->fd);
         buf_free(&c->pend);
@@ -83,6 +84,15 @@ void client_send_ended(struct client *c, const struct msg_ended *end)
         fcntl(c->fd, F_SETFL, 0);
         setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
         frame_send(c->fd, MSG_ENDED, &b, NULL, 0);
+}
+
+void sup_tell(struct sup *s, const char *words)
+{
+        _cleanup_buf_ struct buf b = {0};
+        buf_put_lstr(&b, words);
+        for (struct client *c = s->clients; c; c = c->next)
+                if (c->exec || !s->is_built)
+                        client_send(c, MSG_NOTICE, b.data, b.len);
 }
 
 void client_send_failed(struct client *c, const struct err *e)
@@ -223,6 +233,10 @@ static void on_signal(struct client *c, struct frame *f)
         uint32_t sig;
         if (!c->exec || cur_u32(&f->body, &sig) < 0)
                 return;
+        if (c->sup->box.ctl_fd < 0) { /* there is no box yet, and somebody does not want to wait */
+                sup_end(c->sup, MSG_END_STOPPED, sig, "the box was stopped before it began");
+                return;
+        }
         _cleanup_buf_ struct buf b = {0};
         buf_put_u32(&b, c->exec->id);
         buf_put_u32(&b, sig);
@@ -251,6 +265,8 @@ static const struct {
         {MSG_RELOAD, true, sup_on_reload},   {MSG_APPROVALS, true, sup_on_approvals},
         {MSG_APPROVE, true, sup_on_approve}, {MSG_PUBLISH, true, sup_on_publish},
         {MSG_PORTS, true, sup_on_ports},     {MSG_FORWARD, false, sup_on_forward},
+        {MSG_SECRETS, true, sup_on_secrets}, {MSG_REVOKE, true, sup_on_revoke},
+        {MSG_ROTATE, true, sup_on_rotate},
 };
 
 static void answer(struct client *c, struct frame *f)

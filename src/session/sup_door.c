@@ -1,5 +1,6 @@
-/* sup_door.c - the door of one box: nothing at all until the first connection, then three processes
- * and the log's writer, wired together and given what each may have. See sup_door.h. */
+/* sup_door.c - the door of one box: nothing at all until the first connection (but for the keeper
+ * of a box with secrets), then three processes and the log's writer, wired together and given what
+ * each may have. See sup_door.h. */
 #include "session/sup_door.h"
 
 #include "base/cleanup.h"
@@ -9,6 +10,7 @@
 #include "session/door_program.h"
 #include "session/door_rules.h"
 #include "session/host_ports.h"
+#include "session/sup_secrets.h"
 
 #include <netinet/in.h>
 #include <signal.h>
@@ -40,15 +42,6 @@ static void drop_sockets(struct sup *s)
         s->door_sockets_n = 0;
 }
 
-static void tell(struct sup *s, const char *words)
-{
-        _cleanup_buf_ struct buf b = {0};
-        buf_put_lstr(&b, words);
-        for (struct client *c = s->clients; c; c = c->next)
-                if (c->exec)
-                        client_send(c, MSG_NOTICE, b.data, b.len);
-}
-
 static void end_roles(struct sup_door *d, int grace_ms)
 {
         loop_timer_stop(&d->patience);
@@ -66,23 +59,29 @@ static void shut(struct sup_door *d, const char *words)
         drop_sockets(d->sup);
         sup_ask_forget_all(d);
         sup_rules_fail_all(d, words);
+        sup_secrets_fail_all(d->sup, words);
 }
 
 void sup_door_shut(struct sup_door *d, const char *words)
 {
         struct sup *s = d->sup;
-        if (d->state == SUP_DOOR_SHUT || d->state == SUP_DOOR_NONE)
+        if (d->state == SUP_DOOR_SHUT || (d->state == SUP_DOOR_NONE && !d->roles[SUP_KEEPER].pid))
                 return;
         shut(d, words);
         if (s->is_ending)
                 return;
+        if (!s->is_built) {
+                err_set(&s->failure, E_SYSTEM, "%s", words);
+                sup_fail(s, "cannot start the box");
+                return;
+        }
         if (s->opts->door_fault && strcmp(s->opts->door_fault, "pause") == 0) {
                 _cleanup_free_ char *line = str_fmt(
                         "%s; the box has no network any more and is paused: ostiary stop %s "
                         "ends it, ostiary exec %s -- kill -CONT -1 lets it go on without",
                         words, s->id, s->id);
                 sup_signal_all(s, SIGSTOP);
-                tell(s, line);
+                sup_tell(s, line);
                 return;
         }
         _cleanup_free_ char *line =
@@ -111,7 +110,7 @@ static void on_audit(void *ctx, uint32_t events)
         case AUDIT_NOTHING:
                 return;
         case AUDIT_SAYS:
-                tell(d->sup, words);
+                sup_tell(d->sup, words);
                 return;
         case AUDIT_GONE:
                 loop_del(&d->audit_src);
@@ -142,12 +141,39 @@ static int pass_sockets(struct sup_door *d, struct err *err)
         return 0;
 }
 
-static int begin_keeper(struct sup_door *d, int egress_fd, struct err *err)
+static int start_audit(struct sup_door *d, struct err *err)
 {
+        struct sup *s = d->sup;
+        if (d->audit.pid > 0)
+                return 0;
+        if (audit_start(&d->audit, s->id, s->dir_fd, err) < 0)
+                return -1;
+        d->audit_src = loop_add(s->loop, d->audit.control_fd, EPOLLIN, on_audit, d);
+        return d->audit_src ? 0 : err_sys(err, "watch the log's writer");
+}
+
+/* start_keeper(d, program, err): with the authority, a socket whose other end waits for egress, and
+ * one to the log. */
+static int start_keeper(struct sup_door *d, int program, struct err *err)
+{
+        struct sup_role_process *keeper = &d->roles[SUP_KEEPER];
         _cleanup_buf_ struct buf b = {0};
+        int pair[2];
+        if (keeper->pid)
+                return 0;
+        if (sup_role_start(keeper, program, "keeper", err) < 0 || start_audit(d, err) < 0)
+                return -1;
+        _cleanup_close_ int writer = audit_writer(&d->audit, err);
+        if (writer < 0)
+                return -1;
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+                return err_sys(err, "make a socket");
+        d->egress_fd = pair[0];
+        _cleanup_close_ int theirs = pair[1];
         if (ca_begin(d->sup->ca, &b, err) < 0)
                 return -1;
-        int r = sup_role_send(&d->roles[SUP_KEEPER], DOOR_BEGIN, &b, &egress_fd, 1);
+        buf_put_lstr(&b, d->sup->id);
+        int r = sup_role_send(keeper, DOOR_BEGIN, &b, (const int[]){theirs, writer}, 2);
         if (r < 0)
                 err_sys(err, "give the keeper its key");
         explicit_bzero(b.data, b.len); /* it holds the key */
@@ -184,34 +210,23 @@ static int begin_dial(struct sup_door *d, int egress_fd, struct err *err)
 /* start(d, err): processes, wires between them, then what each has to know. */
 static int start(struct sup_door *d, int program, struct err *err)
 {
-        static const char *const names[] = {
-                [SUP_EGRESS] = "egress", [SUP_DIAL] = "dial", [SUP_KEEPER] = "keeper"};
-        struct sup *s = d->sup;
-        int dial[2] = {-1, -1}, keeper[2] = {-1, -1};
-        for (int i = 0; i < SUP_ROLES; i++)
-                if (sup_role_start(&d->roles[i], program, names[i], err) < 0)
-                        return -1;
-        if (audit_start(&d->audit, s->id, s->dir_fd, err) < 0)
+        int dial[2] = {-1, -1};
+        if (sup_role_start(&d->roles[SUP_EGRESS], program, "egress", err) < 0 ||
+            sup_role_start(&d->roles[SUP_DIAL], program, "dial", err) < 0 ||
+            start_keeper(d, program, err) < 0 || start_audit(d, err) < 0)
                 return -1;
-        d->audit_src = loop_add(s->loop, d->audit.control_fd, EPOLLIN, on_audit, d);
-        sup_witness_join(s);
+        sup_witness_join(d->sup);
         _cleanup_close_ int writer = audit_writer(&d->audit, err);
         if (writer < 0)
                 return -1;
-        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, dial) < 0 ||
-            socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, keeper) < 0)
-                err_sys(err, "make a socket");
-        int r = keeper[0] < 0 ? -1 : 0;
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, dial) < 0)
+                return err_sys(err, "make a socket");
+        int r = begin_dial(d, dial[1], err);
         if (r == 0)
-                r = begin_keeper(d, keeper[1], err);
-        if (r == 0)
-                r = begin_dial(d, dial[1], err);
-        if (r == 0)
-                r = begin_egress(d, (const int[]){dial[0], keeper[0], writer}, err);
-        for (int i = 0; i < 2; i++) {
-                close_fd(&dial[i]);
-                close_fd(&keeper[i]);
-        }
+                r = begin_egress(d, (const int[]){dial[0], d->egress_fd, writer}, err);
+        close(dial[0]);
+        close(dial[1]);
+        close_fd(&d->egress_fd);
         if (r < 0)
                 return -1;
         d->generation++;
@@ -236,7 +251,7 @@ static void on_first(void *ctx, uint32_t events)
         if (program < 0) { /* not installed: nothing was taken from anybody */
                 err_add(&err, "the box has no network");
                 shut(d, err.text);
-                tell(d->sup, err.text);
+                sup_tell(d->sup, err.text);
                 return;
         }
         d->state = SUP_DOOR_STARTING;
@@ -276,22 +291,37 @@ static void listen_as_host(struct sup *s)
         }
 }
 
-int sup_door_begin(struct sup *s, struct err *err)
+static struct sup_door *door_of(struct sup *s)
 {
+        if (s->door)
+                return s->door;
         struct sup_door *d = calloc(1, sizeof *d);
         if (!d)
                 str_no_memory();
         s->door = d;
         d->sup = s;
         d->policy = &s->plan->door;
+        d->egress_fd = -1;
         d->audit = (struct audit){.pidfd = -1, .control_fd = -1};
         for (int i = 0; i < SUP_ROLES; i++)
                 d->roles[i] =
                         (struct sup_role_process){.door = d, .role = (enum sup_role)i, .fd = -1};
+        return d;
+}
+
+int sup_door_keeper(struct sup *s, struct err *err)
+{
+        _cleanup_close_ int program = door_program_open(err);
+        return program < 0 ? -1 : start_keeper(door_of(s), program, err);
+}
+
+int sup_door_begin(struct sup *s, struct err *err)
+{
+        struct sup_door *d = door_of(s);
         door_rules_load(s->dir_fd, &d->policy->run_time);
         door_policy_packages(d->policy, s->plan->box.home);
         if (d->policy->untrusted)
-                tell(s, d->policy->untrusted);
+                sup_tell(s, d->policy->untrusted);
         if (s->door_sockets_n == 0)
                 return 0;
         listen_as_host(s);
@@ -316,7 +346,9 @@ void sup_door_end(struct sup *s, struct buf *refused)
         if (!d)
                 return;
         unwatch(d);
+        sup_secrets_end(s);
         end_roles(d, END_MS);
+        close_fd(&d->egress_fd);
         drop_sockets(s);
         loop_del(&d->audit_src);
         if (d->audit.pid)

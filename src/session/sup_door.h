@@ -4,7 +4,10 @@
  *
  * The supervisor never sees a byte of the box's traffic: it passes sockets on and hears typed
  * frames. When any of the roles is gone, all of them are ended and the box has no network from then
- * on. */
+ * on.
+ *
+ * A box with secrets has its keeper, and with it the log, before it exists; the others come with
+ * the first connection in any case. */
 #ifndef SESSION_SUP_DOOR_H
 #define SESSION_SUP_DOOR_H
 
@@ -57,6 +60,7 @@ struct sup_door {
         struct loop_src **watch; /* one per socket, while IDLE */
         size_t watch_n;
         struct sup_role_process roles[SUP_ROLES];
+        int egress_fd; /* the keeper's socket to egress, while there is none; else -1 */
         struct audit audit;
         struct loop_src *audit_src;
         struct loop_timer patience; /* neither start nor change may take for ever */
@@ -70,6 +74,9 @@ struct sup_door {
 };
 
 /* sup_door.c */
+/* sup_door_keeper(s, err): start the keeper and the log ahead of the door, because the box has
+ * secrets. */
+int sup_door_keeper(struct sup *, struct err *);
 /* sup_door_wait(d): a role owes us an answer; without one the door is shut after a while. */
 void sup_door_wait(struct sup_door *);
 /* sup_door_shut(d, words): a role is gone or wrong: end the others, tell everybody, do with the box

@@ -1,7 +1,7 @@
 /* sup_door_roles.c - one process of the door: started with an empty environment and one descriptor,
  * spoken to, ended. Called by sup_door.c. Must never leave a role anything of the supervisor's: it
  * runs with your rights and has the box's directory open. */
-#include "session/sup_door.h"
+#include "session/sup_secrets.h"
 
 #include "base/cleanup.h"
 #include "base/err.h"
@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
@@ -81,6 +82,18 @@ static void on_role(void *ctx, uint32_t events)
                 if (r->role == SUP_EGRESS && cur_u64(&f.body, &number) == 0)
                         sup_ask_settled(d, number);
                 break;
+        case DOOR_SECRET_OK:
+        case DOOR_SECRET_BAD:
+        case DOOR_REVOKED:
+        case DOOR_REFRESH:
+        case DOOR_ROTATED:
+                if (r->role == SUP_KEEPER)
+                        sup_secrets_hear(d->sup, f.type, &f.body);
+                break;
+        case DOOR_ALARM:
+                if (r->role == SUP_EGRESS)
+                        sup_secrets_alarm(d->sup, &f.body);
+                break;
         case DOOR_FAULT:
                 if (cur_lstr(&f.body, 1000, &words) < 0)
                         words = NULL;
@@ -91,6 +104,8 @@ static void on_role(void *ctx, uint32_t events)
         }
         free(words);
         frame_release(&f);
+        if (r->role == SUP_KEEPER)
+                explicit_bzero(f.raw, sizeof f.raw); /* DOOR_ROTATED holds a token */
 }
 
 int sup_role_start(struct sup_role_process *r, int program_fd, const char *name, struct err *err)

@@ -14,7 +14,7 @@
 #include "session/ca.h"
 #include "session/home.h"
 #include "session/layers.h"
-#include "session/sup.h"
+#include "session/sup_secrets.h"
 #include "wire/door.h"
 
 #include <errno.h>
@@ -46,9 +46,13 @@ static void leave_caller(const struct supervisor_args *a)
                         dup2(null, i);
         }
 
-        int keep[] = {a->dir_fd, a->lock_fd,  a->mask_fd,   a->home_fd,  a->client_fd,
-                      a->net_fd, a->ready_fd, a->ca.dir_fd, a->ca.key_fd};
-        if (!box_weak(WEAK_FDS) && fdio_close_except(keep, sizeof keep / sizeof *keep) < 0)
+        int keep[9 + DOOR_SECRETS_MAX] = {a->dir_fd,   a->lock_fd,   a->mask_fd,
+                                          a->home_fd,  a->client_fd, a->net_fd,
+                                          a->ready_fd, a->ca.dir_fd, a->ca.key_fd};
+        size_t keep_n = 9;
+        for (size_t i = 0; i < a->plan->secrets.n; i++)
+                keep[keep_n++] = a->plan->secrets.v[i].value_fd;
+        if (!box_weak(WEAK_FDS) && fdio_close_except(keep, keep_n) < 0)
                 _exit(125);
         title_set("ostiary-box");
         prctl(PR_SET_NAME, "ostiary-box", 0, 0, 0);
@@ -107,8 +111,7 @@ void sup_stop(struct sup *s, uint32_t grace_ms)
                 sup_end(s, MSG_END_STOPPED, SIGTERM, "");
 }
 
-/* fail(s): the box could not be built, or its command not started; ${s->failure} says why. */
-static void fail(struct sup *s, const char *what)
+void sup_fail(struct sup *s, const char *what)
 {
         if (what)
                 err_add(&s->failure, "%s", what);
@@ -156,7 +159,7 @@ static void on_spawn_err(struct sup *s, struct frame *f)
                 return;
         if (id == 1 && s->has_main) {
                 s->failure = e;
-                fail(s, NULL);
+                sup_fail(s, NULL);
                 return;
         }
         for (struct client *c = s->clients; c; c = c->next) {
@@ -231,16 +234,16 @@ static void on_built(struct sup *s)
                 return;
         if (s->plan->box.has_door && s->door_sockets_n == 0 && !box_weak(WEAK_NETNS)) {
                 err_set(&s->failure, E_MACHINE, "the door's sockets did not come (E14)");
-                fail(s, "cannot start the box");
+                sup_fail(s, "cannot start the box");
                 return;
         }
         s->is_built = true;
         if (open_house(s, &s->failure) < 0) {
-                fail(s, "cannot start the box");
+                sup_fail(s, "cannot start the box");
                 return;
         }
         if (s->ready_fd >= 0) {
-                fdio_write_all(s->ready_fd, "r", 1);
+                fdio_write_all(s->ready_fd, "\n", 1); /* no sentence begins so */
                 close_fd(&s->ready_fd);
         }
         s->refill = (struct loop_timer){.fn = on_refill, .ctx = s};
@@ -280,7 +283,7 @@ static void on_ctl(void *ctx, uint32_t events)
                                         code <= E_NOCMD ? (enum err_code)code : E_PROTO, "%s",
                                         words);
                         free(words);
-                        fail(s, NULL);
+                        sup_fail(s, NULL);
                 }
                 break;
         case MSG_SPAWNED:
@@ -313,36 +316,43 @@ static void on_signal_fd(void *ctx, uint32_t events)
                 sup_stop(s, 10000);
 }
 
-static int start_box(struct sup *s, const struct supervisor_args *a)
+/* prepare(s, a): the box's first command, and the client that waits for it. */
+static int prepare(struct sup *s, const struct supervisor_args *a)
 {
-        struct msg_spawn spawn = {.is_tty = s->opts->is_tty,
-                                  .has_stdin = s->opts->has_stdin,
-                                  .cols = s->opts->cols,
-                                  .rows = s->opts->rows,
-                                  .argv = s->plan->argv};
-        struct box_first first = {.spawn = &spawn, .fds = {-1, -1, -1}};
-        struct err *err = &s->failure;
-
+        s->args = a;
+        s->spawn = (struct msg_spawn){.is_tty = s->opts->is_tty,
+                                      .has_stdin = s->opts->has_stdin,
+                                      .cols = s->opts->cols,
+                                      .rows = s->opts->rows,
+                                      .argv = s->plan->argv};
+        s->first = (struct box_first){.spawn = &s->spawn, .fds = {-1, -1, -1}};
         s->has_main = s->plan->argv.n > 0;
         /* The control of cases 1 and 2: the command gets the caller's own terminal. */
-        bool is_callers = box_weak(WEAK_PTY) && spawn.is_tty;
+        bool is_callers = box_weak(WEAK_PTY) && s->spawn.is_tty;
         for (int i = 0; is_callers && i < 3; i++)
-                first.fds[i] = fcntl(i, F_DUPFD_CLOEXEC, 3);
-        spawn.is_tty = spawn.is_tty && !is_callers;
-        struct exec *e = s->has_main ? exec_new(s, spawn.is_tty) : NULL;
-        if (e && !spawn.is_tty && !is_callers && exec_pipes(e, spawn.has_stdin, first.fds, err) < 0)
-                return -1;
-        int r = box_start(&s->plan->box, e ? &first : NULL, a->net_fd, &s->box, err);
-        close(a->net_fd);
-        for (int i = 0; i < 3; i++)
-                close_fd(&first.fds[i]);
-        if (r < 0)
-                return err_add(err, "cannot start the box");
-
+                s->first.fds[i] = fcntl(i, F_DUPFD_CLOEXEC, 3);
+        s->spawn.is_tty = s->spawn.is_tty && !is_callers;
+        struct exec *e = s->has_main ? exec_new(s, s->spawn.is_tty) : NULL;
         if (a->client_fd >= 0)
                 client_new(s, a->client_fd)->exec = e;
-        s->ctl_src = loop_add(s->loop, s->box.ctl_fd, EPOLLIN, on_ctl, s);
+        if (e && !s->spawn.is_tty && !is_callers)
+                return exec_pipes(e, s->spawn.has_stdin, s->first.fds, &s->failure);
         return 0;
+}
+
+void sup_build(struct sup *s)
+{
+        const struct supervisor_args *a = s->args;
+        int r = box_start(&s->plan->box, s->has_main ? &s->first : NULL, a->net_fd, &s->box,
+                          &s->failure);
+        close(a->net_fd);
+        for (int i = 0; i < 3; i++)
+                close_fd(&s->first.fds[i]);
+        if (r < 0) {
+                sup_fail(s, "cannot start the box");
+                return;
+        }
+        s->ctl_src = loop_add(s->loop, s->box.ctl_fd, EPOLLIN, on_ctl, s);
 }
 
 /* publish(s, a): the ports that were asked for. A box that is only woken comes up without one that
@@ -354,6 +364,17 @@ static int publish(struct sup *s, const struct supervisor_args *a)
                 return 0;
         s->failure = e;
         return -1;
+}
+
+/* begin(s, a): without secrets the box is built at once; with some, when the keeper has them. */
+static int begin(struct sup *s, const struct supervisor_args *a)
+{
+        if (publish(s, a) < 0 || prepare(s, a) < 0)
+                return -1;
+        if (s->plan->secrets.n)
+                return sup_secrets_begin(s, &s->failure);
+        sup_build(s);
+        return 0;
 }
 
 /* clear(s, refused): end the box, keep or delete its layers, and say so on disk. */
@@ -428,10 +449,10 @@ _Noreturn void supervisor_main(const struct supervisor_args *a)
         if (a->ready_fd >= 0 && store_meta_read(a->dir_fd, a->id, &s.before, NULL) == 0)
                 s.meta.created = s.before.created;
 
-        if (publish(&s, a) < 0 || start_box(&s, a) < 0) {
+        if (begin(&s, a) < 0) {
                 if (!s.clients && a->client_fd >= 0)
                         client_new(&s, a->client_fd);
-                fail(&s, NULL);
+                sup_fail(&s, NULL);
         }
         loop_run(s.loop);
         /* The end, or why there was no beginning, is told after the clearing, so that `ps` and the
@@ -439,7 +460,11 @@ _Noreturn void supervisor_main(const struct supervisor_args *a)
         static struct buf refused;
         clear(&s, &refused);
         close_fd(&s.lock_fd);
+        if (s.ready_fd >= 0 && s.failure.code) /* whoever wakes the box hears why not */
+                fdio_write_all(s.ready_fd, s.failure.text, strlen(s.failure.text));
         for (struct client *c = s.clients; c; c = c->next) {
+                if (c->exec)
+                        sup_secrets_last_words(c);
                 if (c->exec && refused.len)
                         client_send(c, MSG_REFUSED, refused.data, refused.len);
                 if (s.failure.code)

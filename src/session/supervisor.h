@@ -18,7 +18,8 @@ struct supervisor_args {
         struct ca ca;         /* the box's certificate authority */
         int client_fd; /* the CLI that started us, attached to the main command; -1 for none */
         int net_fd;    /* where the box's namespaces come from (box_net_begin) */
-        int ready_fd;  /* >= 0: a byte is written when the box is built (session_wake) */
+        int ready_fd;  /* >= 0: a newline is written when the box is built, or why it could not be
+                          (session_wake) */
 };
 
 /* supervisor_main(args): runs in the forked child, never returns. */

@@ -3,7 +3,7 @@
  * Bodies are written with buf_put_* and read with cur_*: u32 and u64 big-endian, "lstr" a u32
  * length and bytes, "list" a u32 count and that many lstr. A client connection is one conversation:
  * it asks for one thing first (EXEC, ATTACH, STATUS, STOP, COPY) and what follows belongs to it.
- * What concerns the door (RULE to APPROVE) may be asked any number of times, one after the other.
+ * What concerns the door (RULE to ROTATE) may be asked any number of times, one after the other.
  */
 #ifndef WIRE_MSG_H
 #define WIRE_MSG_H
@@ -33,6 +33,11 @@ enum msg_type {
         MSG_RELOAD,    /* empty: read the files of rules again; answered by MSG_DONE */
         MSG_APPROVALS, /* empty: answered by MSG_APPROVALS_ARE */
         MSG_APPROVE,   /* u64 question, u32 yes, u32 1 to keep the rule: answered by MSG_DONE */
+        MSG_SECRETS,   /* empty: answered by MSG_SECRETS_ARE */
+        MSG_REVOKE,    /* lstr name, or "" for all: answered by MSG_DONE (u64 how many) when nobody
+                          can use it any more */
+        MSG_ROTATE,    /* lstr name; + fd of a pipe with the new value, or none to ask its source:
+                          answered by MSG_DONE when the next request uses it */
 
         /* supervisor -> client */
         MSG_STARTED = 100, /* u32 pid in the box: the command runs */
@@ -53,6 +58,11 @@ enum msg_type {
                       */
         MSG_APPROVALS_ARE, /* u32 count, each: u64 question, u32 seconds left, lstr what, lstr rule
                               that asks, lstr line that would allow it for good */
+        MSG_SECRETS_ARE,   /* u32 count, each: lstr secret line, lstr who says so, lstr provider or
+                              "", lstr state ("held", "asked", "expired", "revoked", "left out"), lstr
+                              why the last refresh failed or "". Never a value */
+        MSG_ALARM,         /* lstr sentence: a placeholder was seen where it has no business; shown
+                              also to those who want no notices */
 
         /* supervisor -> pid 1 */
         MSG_SPAWN = 200, /* u32 exec id, struct msg_spawn; + stdin, stdout, stderr unless tty */

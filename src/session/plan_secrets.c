@@ -1,0 +1,153 @@
+/* plan_secrets.c - which secrets a box gets: the secret lines of its policy, one for each name,
+ * with their sources looked for but not asked. See secrets.h. Called while a box is planned; must
+ * never read a value. */
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "session/plan.h"
+#include "session/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* copy_line(from, to): our own, because a layer may be read again while the box lives. */
+static int copy_line(const struct rule_line *from, struct rule_line *to, struct err *err)
+{
+        _cleanup_buf_ struct buf b = {0};
+        size_t column;
+        rule_line_print(from, &b);
+        if (rule_line_parse(buf_cstr(&b), b.len, to, &column, err) != 1)
+                return err_add(err, "a secret line cannot be read again");
+        to->line_no = from->line_no;
+        return 0;
+}
+
+static char *where_words(const struct policy_layer *l, const struct rule_line *line)
+{
+        return line->line_no ? str_fmt("%s, line %zu", l->name, line->line_no) : str_dup(l->name);
+}
+
+static struct session_secret *find(struct session_secrets *all, const char *name)
+{
+        for (size_t i = 0; i < all->n; i++)
+                if (strcmp(all->v[i].line.secret->name, name) == 0)
+                        return &all->v[i];
+        return NULL;
+}
+
+/* is_same_but_places(a, b): both are copies, so they may be changed for a moment. */
+static bool is_same_but_places(struct rule_line *a, struct rule_line *b)
+{
+        size_t a_n = a->secret->places_n, b_n = b->secret->places_n;
+        a->secret->places_n = b->secret->places_n = 0;
+        bool is_same = rule_line_equal(a, b);
+        a->secret->places_n = a_n;
+        b->secret->places_n = b_n;
+        return is_same;
+}
+
+/* join(first, second, where, err): the same name twice in one layer: one secret with the places of
+ * both, or a contradiction. */
+static int join(struct session_secret *first, struct rule_line *second, const char *where,
+                struct err *err)
+{
+        struct rule_secret *a = first->line.secret, *b = second->secret;
+        if (!is_same_but_places(&first->line, second))
+                return err_set(
+                        err, E_INPUT,
+                        "the secret %s is there twice and not the same: %s, and %s; write it "
+                        "as one line, or give one of them another name",
+                        a->name, first->where, where);
+        if (a->places_n + b->places_n > RULE_PLACES_MAX)
+                return err_set(err, E_INPUT, "the secret %s has more than %d places: %s, and %s",
+                               a->name, (int)RULE_PLACES_MAX, first->where, where);
+        memcpy(&a->places[a->places_n], b->places, b->places_n * sizeof *b->places);
+        a->places_n += b->places_n;
+        b->places_n = 0; /* they have moved */
+        return 0;
+}
+
+static int add(struct session_plan *plan, const struct policy_layer *l, size_t layer_at,
+               size_t *from_layer, const struct rule_line *line, struct err *err)
+{
+        struct session_secrets *all = &plan->secrets;
+        _cleanup_rule_line_ struct rule_line copy = {0};
+        _cleanup_free_ char *where = where_words(l, line);
+        if (copy_line(line, &copy, err) < 0)
+                return -1;
+        struct session_secret *was = find(all, copy.secret->name);
+        if (was && from_layer[was - all->v] == layer_at)
+                return join(was, &copy, where, err);
+        if (was) {
+                _cleanup_free_ char *what = str_fmt("secret %s of %s", copy.secret->name, where);
+                _cleanup_free_ char *why = str_fmt("%s speaks of the same name", was->where);
+                session_plan_note(plan, true, what, why);
+                return 0;
+        }
+        if (all->n == DOOR_SECRETS_MAX)
+                return err_set(err, E_INPUT, "a box can have at most %d secrets",
+                               (int)DOOR_SECRETS_MAX);
+        struct session_secret *v = reallocarray(all->v, all->n + 1, sizeof *v);
+        if (!v)
+                str_no_memory();
+        all->v = v;
+        from_layer[all->n] = layer_at;
+        v[all->n++] = (struct session_secret){.line = copy,
+                                              .where = take_ptr(&where),
+                                              .is_optional = l->rank == POLICY_PROFILE,
+                                              .value_fd = -1};
+        copy = (struct rule_line){0};
+        return 0;
+}
+
+int plan_secrets(struct session_plan *plan, struct err *err)
+{
+        size_t from_layer[DOOR_SECRETS_MAX];
+        const struct policy *p = &plan->door.parsed;
+        /* Layers are in the order in which they win: flags, identity, files, profile, system. */
+        for (size_t k = 0; k < p->layers_n; k++)
+                for (size_t i = 0; i < p->layers[k].lines_n; i++)
+                        if (p->layers[k].lines[i].kind == RULE_LINE_SECRET &&
+                            add(plan, &p->layers[k], k, from_layer, &p->layers[k].lines[i], err) <
+                                    0)
+                                return -1;
+        return 0;
+}
+
+static void drop(struct session_secrets *all, size_t at)
+{
+        session_secret_free(&all->v[at]);
+        memmove(&all->v[at], &all->v[at + 1], (all->n - at - 1) * sizeof *all->v);
+        all->n--;
+}
+
+int plan_secrets_find(struct session_plan *plan, bool is_told, struct err *err)
+{
+        struct session_secrets *all = &plan->secrets;
+        for (size_t i = 0; i < all->n; i++) {
+                struct err missing = {0};
+                struct session_secret *s = &all->v[i];
+                s->number = (uint32_t)i + 1;
+                if (source_is_there(s, plan->box.home, &missing) == 0)
+                        continue;
+                if (!s->is_optional && !is_told) {
+                        *err = missing;
+                        return err_add(err, "secret %s (%s)", s->line.secret->name, s->where);
+                }
+                _cleanup_free_ char *what = str_fmt("secret %s", s->line.secret->name);
+                _cleanup_free_ char *why =
+                        str_fmt("%s%s (%s)", missing.text,
+                                s->is_optional ? "" : ", so that run would refuse", s->where);
+                session_plan_note(plan, true, what, why);
+                drop(all, i--);
+        }
+        return 0;
+}
+
+char *plan_secrets_words(const struct session_plan *plan)
+{
+        size_t n = plan->secrets.n;
+        return n ? str_fmt("%zu secret%s", n, n == 1 ? "" : "s") : NULL;
+}

@@ -1,0 +1,135 @@
+/* secrets.c - the list of a box's secrets as data, and what of the caller goes with it: values of
+ * variables in pipes, and the few variables that commands need. See secrets.h. Called before the
+ * supervisor is forked; must never keep a value anywhere but in a pipe. */
+#include "session/secrets.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fdio.h"
+#include "base/str.h"
+#include "session/vault_key.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* What password managers and the like look at. A name that ends in _ stands for all that begin so.
+ */
+static const char *const wanted[] = {
+        /* the user */
+        "HOME", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "LC_", "TZ", "TMPDIR", "XDG_",
+        /* agents and prompts outside of this terminal */
+        "DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK", "GPG_TTY", "GPG_AGENT_INFO", "GNUPGHOME",
+        "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "PINENTRY_USER_DATA", "CREDENTIALS_DIRECTORY",
+        /* stores and tools */
+        "PASSWORD_STORE_", "OP_", "BW_", "BITWARDENCLI_APPDATA_DIR", "LPASS_", "GOPASS_", "SOPS_",
+        "AGE_", "VAULT_", "INFISICAL_", "DOPPLER_", "KRB5CCNAME", "GH_", "GITHUB_TOKEN", "GLAB_",
+        "AWS_", "AZURE_", "CLOUDSDK_", "GOOGLE_APPLICATION_CREDENTIALS", "KUBECONFIG", "DOCKER_",
+        /* the way out, for those that ask a server */
+        "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
+        "all_proxy", "ALL_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "OSTIARY_"};
+
+const char *session_secret_part(const struct session_secret *s, const char *name)
+{
+        for (size_t i = 0; i < s->parts_n; i++)
+                if (strcmp(s->parts[i].name, name) == 0)
+                        return s->parts[i].placeholder;
+        return NULL;
+}
+
+const char *session_secret_asked(const struct session_secret *s)
+{
+        const struct rule_secret *r = s->line.secret;
+        return r->source_arg ? r->source_arg : r->name;
+}
+
+static bool is_wanted(const char *pair)
+{
+        size_t len = strcspn(pair, "=");
+        for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+                size_t n = strlen(wanted[i]);
+                if (wanted[i][n - 1] == '_' ? strncmp(pair, wanted[i], n) == 0
+                                            : len == n && strncmp(pair, wanted[i], n) == 0)
+                        return true;
+        }
+        return false;
+}
+
+/* capture_env(s, err): the value of one variable, in a pipe that holds all of it. */
+static int capture_env(struct session_secret *s, struct err *err)
+{
+        const char *name = session_secret_asked(s), *value = getenv(name);
+        int pair[2];
+        if (!value)
+                return err_set(err, E_INPUT, "secret %s (%s): the variable %s is not set here",
+                               s->line.secret->name, s->where, name);
+        /* A pipe takes 64 KiB without a reader. */
+        if (strlen(value) > DOOR_SECRET_MAX)
+                return err_set(err, E_INPUT,
+                               "secret %s (%s): the variable %s holds more than %d KiB, and no key "
+                               "is that long",
+                               s->line.secret->name, s->where, name, DOOR_SECRET_MAX >> 10);
+        if (pipe2(pair, O_CLOEXEC) < 0)
+                return err_sys(err, "make a pipe");
+        int r = fdio_write_all(pair[1], value, strlen(value));
+        if (r < 0)
+                err_sys(err, "pass the variable %s on", name);
+        close(pair[1]);
+        s->value_fd = pair[0];
+        return r;
+}
+
+static int capture_vault(struct session_secret *s, const char *data_dir, struct err *err)
+{
+        s->value_fd = vault_key_get(data_dir, session_secret_asked(s), err);
+        return s->value_fd < 0 ? err_add(err, "secret %s (%s)", s->line.secret->name, s->where) : 0;
+}
+
+int session_secrets_capture(struct session_secrets *all, const char *data_dir, struct err *err)
+{
+        if (all->n == 0)
+                return 0;
+        for (size_t i = 0; i < all->n; i++) {
+                enum rule_source source = all->v[i].line.secret->source;
+                if ((source == RULE_FROM_ENV && capture_env(&all->v[i], err) < 0) ||
+                    (source == RULE_FROM_VAULT && capture_vault(&all->v[i], data_dir, err) < 0))
+                        return -1;
+        }
+        for (char **e = environ; e && *e; e++)
+                if (is_wanted(*e))
+                        strs_add(&all->env, *e);
+        return 0;
+}
+
+void session_secrets_close(struct session_secrets *all)
+{
+        for (size_t i = 0; i < all->n; i++)
+                close_fd(&all->v[i].value_fd);
+}
+
+void session_secret_free(struct session_secret *s)
+{
+        rule_line_free(&s->line);
+        free(s->where);
+        close_fd(&s->value_fd);
+        free(s->provider);
+        for (size_t i = 0; i < s->parts_n; i++) {
+                free(s->parts[i].name);
+                free(s->parts[i].placeholder);
+        }
+        *s = (struct session_secret){.value_fd = -1};
+}
+
+void session_secrets_free(struct session_secrets *all)
+{
+        for (size_t i = 0; i < all->n; i++)
+                session_secret_free(&all->v[i]);
+        free(all->v);
+        for (size_t i = 0; i < all->env.n; i++)
+                explicit_bzero(all->env.v[i], strlen(all->env.v[i]));
+        strs_free(&all->env);
+        *all = (struct session_secrets){0};
+}
