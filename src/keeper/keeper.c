@@ -1,161 +1,180 @@
-/* keeper.c - the role that holds the box's authority. It hears DOOR_BEGIN from the supervisor and
- * DOOR_LEAF from egress, and nothing else; it has no network, no files and no way to start a
- * program. Whoever takes egress over gets leaves of this one box, and never the key. */
+/* keeper.c - the role that holds the box's authority and its secrets. It hears the supervisor and
+ * egress (serve_table.c says what) and has no network, no files and no way to start a program.
+ * Whoever takes egress over gets what the lines of the secrets grant anyway, and never a key. */
 #include "keeper/keeper.h"
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/str.h"
 #include "keeper/mint.h"
-#include "policy/host_name.h"
+#include "keeper/serve_int.h"
 #include "role/role.h"
-#include "wire/door.h"
 #include "wire/frame.h"
 
 #include <errno.h>
-#include <openssl/crypto.h>
+#include <fcntl.h>
+#include <jansson.h>
 #include <openssl/rand.h>
-#include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-/* One frame at a time; it carries the key once, so it is locked and wiped. */
-static struct frame frame;
+enum { KEY_MAX = 4096, CERT_MAX = 8192, FRAMES_AT_ONCE = 64 };
 
-static int get_bytes(struct cur *c, size_t max, const uint8_t **p, size_t *n)
+/* One frame at a time; it carries keys, so it is locked and wiped. */
+static struct frame frame __attribute__((aligned(4096)));
+
+static void release(void)
 {
-        uint32_t len;
-        if (cur_u32(c, &len) < 0 || len > max || cur_bytes(c, len, p) < 0)
-                return -1;
-        *n = len;
-        return 0;
+        size_t n = frame.body.p ? (size_t)(frame.body.p - frame.raw) + frame.body.left : 0;
+        frame_release(&frame);
+        explicit_bzero(frame.raw, n < sizeof frame.raw ? n : sizeof frame.raw);
 }
 
-static void put_bytes(struct buf *b, const void *p, size_t n)
-{
-        buf_put_u32(b, (uint32_t)n);
-        buf_put(b, p, n);
-}
-
-/* begin(&egress_fd, ca): wait for DOOR_BEGIN; the authority is in ${ca} (for egress) and in the
- * mint that is returned. */
-static struct mint *begin(int *egress_fd, struct buf *ca)
+/* begin(k, ca): wait for DOOR_BEGIN; the authority is in ${ca} (for egress) and in the mint. */
+static void begin(struct keeper *k, struct buf *ca)
 {
         struct err err = {0};
         const uint8_t *key, *cert;
-        size_t key_len, cert_len;
+        const char *box;
+        size_t key_len, cert_len, box_n;
         if (frame_recv(DOOR_CONTROL_FD, &frame, false) != 1 || frame.type != DOOR_BEGIN)
                 role_die("the keeper was started without its beginning");
-        if (get_bytes(&frame.body, 4096, &key, &key_len) < 0 ||
-            get_bytes(&frame.body, 8192, &cert, &cert_len) < 0)
+        if (keeper_get_bytes(&frame.body, KEY_MAX, &key, &key_len) < 0 ||
+            keeper_get_bytes(&frame.body, CERT_MAX, &cert, &cert_len) < 0 ||
+            keeper_get_text(&frame.body, sizeof k->box - 1, &box, &box_n) < 0 || frame.body.left)
                 role_die("the keeper's beginning cannot be read");
-        struct mint *m = mint_new(key, key_len, cert, cert_len, &err);
+        memcpy(k->box, box, box_n);
+        k->mint = mint_new(key, key_len, cert, cert_len, &err);
         buf_put(ca, cert, cert_len);
-        *egress_fd = frame_take_fd(&frame, 0);
-        frame_release(&frame);
-        explicit_bzero(frame.raw, sizeof frame.raw);
-        if (!m)
+        k->control_fd = DOOR_CONTROL_FD;
+        k->egress_fd = frame_take_fd(&frame, 0);
+        k->audit_fd = frame_take_fd(&frame, 1);
+        release();
+        if (!k->mint)
                 role_die("%s", err.text);
-        if (*egress_fd < 0 || ca->is_broken)
-                role_die("the keeper was given no socket to egress");
-        return m;
+        if (k->egress_fd < 0 || k->audit_fd < 0 || ca->is_broken)
+                role_die("the keeper was not given its sockets to egress and audit");
+        if (fcntl(k->egress_fd, F_SETFL, O_NONBLOCK) < 0 ||
+            fcntl(k->control_fd, F_SETFL, O_NONBLOCK) < 0 ||
+            RAND_bytes(k->finger_key, sizeof k->finger_key) != 1)
+                role_die("the keeper cannot begin");
 }
 
-static int say_hello(const struct mint *m, int egress_fd, const struct buf *ca)
+static int say_hello(struct keeper *k, const struct buf *ca)
 {
         uint8_t key[MINT_KEY_MAX];
         size_t key_len = 0;
-        _cleanup_buf_ struct buf b = {0};
-        int r = mint_leaf_key(m, key, &key_len);
-        put_bytes(&b, key, key_len);
-        put_bytes(&b, ca->data, ca->len);
-        uint8_t fingers[DOOR_FINGER_KEY];
-        if (RAND_bytes(fingers, sizeof fingers) != 1)
-                r = -1;
-        put_bytes(&b, fingers, sizeof fingers);
-        if (r == 0)
-                r = b.is_broken ? -1 : frame_send(egress_fd, DOOR_KEEPER_HELLO, &b, NULL, 0);
+        int r = mint_leaf_key(k->mint, key, &key_len);
+        struct buf *b = keeper_message(k, DOOR_KEEPER_HELLO);
+        keeper_put_bytes(b, key, key_len);
+        keeper_put_bytes(b, ca->data, ca->len);
+        keeper_put_bytes(b, k->finger_key, sizeof k->finger_key);
         explicit_bzero(key, sizeof key);
-        if (b.data)
-                explicit_bzero(b.data, b.len);
-        return r;
+        return r < 0 ? -1 : keeper_to_egress(k);
 }
 
-/* answer_leaf(m, fd, c): the name is parsed again by the one function that may; what egress made of
- * it counts for nothing. */
-static int answer_leaf(struct mint *m, int egress_fd, struct cur *c)
+/* hear(k, fd, table): answer what is there, but not so much that the others wait. 0, or -1 at the
+ * end of the peer, or when it says what makes no sense. */
+static int hear(struct keeper *k, int fd, const struct keeper_entry *table)
 {
-        uint8_t der[MINT_LEAF_MAX];
-        struct host_name host;
-        struct err err = {0};
-        size_t der_len = 0;
-        uint32_t id;
-        _cleanup_free_ char *text = NULL;
-        _cleanup_buf_ struct buf b = {0};
-        if (cur_u32(c, &id) < 0 || cur_lstr(c, HOST_TEXT_MAX, &text) < 0)
-                return -1;
-        buf_put_u32(&b, id);
-        if (host_name_parse(text, strlen(text), &host, &err) < 0 ||
-            mint_leaf(m, &host, der, &der_len, &err) < 0) {
-                buf_put_lstr(&b, err.text);
-                return frame_send(egress_fd, DOOR_LEAF_FAILED, &b, NULL, 0);
-        }
-        put_bytes(&b, der, der_len);
-        return frame_send(egress_fd, DOOR_LEAF_OK, &b, NULL, 0);
-}
-
-static void serve(struct mint *m, int egress_fd)
-{
-        struct pollfd p[2] = {{.fd = DOOR_CONTROL_FD, .events = POLLIN},
-                              {.fd = egress_fd, .events = POLLIN}};
-        for (;;) {
-                if (poll(p, 2, -1) < 0 && errno != EINTR)
-                        return;
-                /* The supervisor has nothing more to say: this is its end, and ours. */
-                if (p[0].revents)
-                        return;
-                if (!p[1].revents)
-                        continue;
-                if (frame_recv(egress_fd, &frame, false) != 1)
-                        return;
-                int r = -1;
-                if (frame.type == DOOR_LEAF)
-                        r = answer_leaf(m, egress_fd, &frame.body);
-                else if (frame.type == DOOR_GRANTS)
-                        r = frame_send(egress_fd, DOOR_GRANTED_END, NULL, NULL, 0);
-                frame_release(&frame);
+        for (int i = 0; i < FRAMES_AT_ONCE; i++) {
+                int got = frame_recv(fd, &frame, false);
+                if (got < 0 && (errno == EAGAIN || errno == EINTR))
+                        return 0;
+                if (got != 1)
+                        return -1;
+                int r = serve_frame(k, table, &frame);
+                release();
                 if (r < 0)
-                        return;
+                        return -1;
         }
+        return 0;
+}
+
+static int sooner(int a, int b)
+{
+        return a < 0 ? b : b < 0 || a < b ? a : b;
+}
+
+/* once(k): one round. -1 when the keeper shall end. */
+static int once(struct keeper *k)
+{
+        static struct pollfd p[2 + SERVE_READINGS_MAX];
+        p[0] = (struct pollfd){.fd = k->control_fd, .events = POLLIN};
+        p[1] = (struct pollfd){.fd = k->egress_fd, .events = POLLIN};
+        if (k->to_supervisor.first)
+                p[0].events |= POLLOUT;
+        if (k->to_egress.first)
+                p[1].events |= POLLOUT;
+        size_t n = serve_readings_poll(k, p + 2);
+        int wait = sooner(keeper_expire(k), keeper_record_wait_ms(k));
+        if (poll(p, 2 + n, wait) < 0)
+                return errno == EINTR ? 0 : -1;
+        if (serve_queue_push(k->control_fd, &k->to_supervisor) < 0 ||
+            serve_queue_push(k->egress_fd, &k->to_egress) < 0)
+                return -1;
+        /* Before the next frame, because a frame may change the list. */
+        if (serve_readings_ready(k, p + 2, n) < 0)
+                return -1;
+        if (p[0].revents && hear(k, k->control_fd, keeper_from_supervisor) < 0)
+                return -1;
+        if (p[1].revents && hear(k, k->egress_fd, keeper_from_egress) < 0)
+                return -1;
+        if (keeper_record_wait_ms(k) == 0)
+                keeper_record_flush(k);
+        return 0;
+}
+
+static void end(struct keeper *k)
+{
+        keeper_record_flush(k);
+        serve_readings_drop(k, DOOR_SECRET_ALL);
+        serve_revoke_end(k);
+        serve_io_end(k);
+        store_free(k->store);
+        mint_free(k->mint);
+        buf_free(&k->records);
+}
+
+/* What libraries load or look up late, they do now; afterwards they could not. */
+static void warm_up(struct keeper *k)
+{
+        struct err err = {0};
+        struct host_name host;
+        uint8_t der[MINT_LEAF_MAX];
+        size_t der_len;
+        uint32_t seed;
+        if (host_name_parse("localhost", 9, &host, &err) < 0 ||
+            mint_leaf(k->mint, &host, der, &der_len, &err) < 0)
+                role_die("%s", err.text);
+        if (RAND_bytes((uint8_t *)&seed, sizeof seed) != 1)
+                role_die("there is no randomness");
+        json_object_seed(seed | 1);
 }
 
 int keeper_main(int argc, char **argv)
 {
         (void)argc, (void)argv;
+        static struct keeper k;
         struct err err = {0};
-        int egress_fd = -1;
         _cleanup_buf_ struct buf ca = {0};
         role_begin("ostiary-keeper");
-        /* Where private numbers are kept is locked and left out of core files. Without the right to
-         * lock even that much it is at least not dumpable. */
-        CRYPTO_secure_malloc_init(1 << 16, 32);
+        store_memory();
         mlock(&frame, sizeof frame);
+        madvise(&frame, sizeof frame, MADV_DONTDUMP);
+        serve_io_begin(&k);
+        k.store = store_new();
 
-        struct mint *m = begin(&egress_fd, &ca);
-        /* The first leaf loads whatever OpenSSL loads late; afterwards it could not. */
-        struct host_name warm;
-        uint8_t der[MINT_LEAF_MAX];
-        size_t der_len;
-        if (host_name_parse("localhost", 9, &warm, &err) < 0 ||
-            mint_leaf(m, &warm, der, &der_len, &err) < 0)
-                role_die("%s", err.text);
+        begin(&k, &ca);
+        warm_up(&k);
         static const struct role_needs needs = {0};
         if (role_confine(&needs, &err) < 0)
                 role_die("%s", err.text);
-        if (frame_send(DOOR_CONTROL_FD, DOOR_READY, NULL, NULL, 0) < 0 ||
-            say_hello(m, egress_fd, &ca) < 0)
+        keeper_message(&k, DOOR_READY);
+        if (keeper_to_supervisor(&k) < 0 || say_hello(&k, &ca) < 0)
                 return 1;
-        serve(m, egress_fd);
-        mint_free(m);
+        while (once(&k) == 0)
+                ;
+        end(&k);
         return 0;
 }

@@ -20,11 +20,22 @@ struct err;
 struct frame;
 struct keeper_sending;
 struct mint;
+struct serve_reading;
+struct serve_revoking;
+
+/* Messages for which a socket had no room, in order. */
+struct serve_queue {
+        struct keeper_sending *first, **end;
+        size_t size;
+};
+
+/* Numbers of tokens that came with answers; those of the policy are smaller. */
+enum { KEEPER_CAPTURED_FIRST = 1000, KEEPER_CAPTURED_MAX = 128 };
 
 struct keeper {
         struct mint *mint;
         struct store *store;
-        int egress_fd, audit_fd;
+        int control_fd, egress_fd, audit_fd;
         char box[64];
         uint8_t finger_key[DOOR_FINGER_KEY];
         bool is_egress_here; /* it has said DOOR_GRANTS */
@@ -32,9 +43,10 @@ struct keeper {
         uint32_t captured_n; /* numbers given so far */
         struct buf out;      /* the message that is being written; locked, wiped when sent */
         struct buf scratch;  /* one writing of a value; locked, keeper_scratch_wipe after use */
-        struct keeper_sending *to_egress, *to_supervisor; /* what their sockets had no room for */
-        struct capture_reading *readings; /* capture of sources: values that are on their way */
-        struct serve_revoking *revoking;
+        size_t scratch_n;    /* how much of it may have been written */
+        struct serve_queue to_egress, to_supervisor;
+        struct serve_reading *readings;  /* values that are on their way from their source */
+        struct serve_revoking *revoking; /* DOOR_REVOKE that egress has not confirmed */
         struct buf records;
         uint64_t records_ms; /* when the first of them was put there */
         /* What other files keep between two messages; each owns its own. */
@@ -58,14 +70,14 @@ extern const struct keeper_entry keeper_from_supervisor[]; /* ends with type 0 *
 /* --- clock --- */
 uint64_t keeper_now_ms(void); /* since boot, sleep included */
 
-/* --- reading (serve_read.c) --- */
+/* --- reading (serve_io.c) --- */
 /* keeper_get_bytes(c, max, &p, &n): "bytes"; they stay in the frame. Also for an lstr that need not
  * be copied: it has no NUL in it then. 0 or -1. */
 int keeper_get_bytes(struct cur *, size_t max, const uint8_t **, size_t *n);
 int keeper_get_text(struct cur *, size_t max, const char **, size_t *n);
 void keeper_put_bytes(struct buf *, const void *, size_t);
 
-/* --- writing: one message at a time (serve_out.c) ---
+/* --- writing: one message at a time (serve_io.c) ---
  * struct buf *b = keeper_message(k, DOOR_PLACED);
  * buf_put_u32(b, id); ...
  * return keeper_to_egress(k);
@@ -84,6 +96,7 @@ struct keeper_ask {
         struct store_secret *secret;
         const struct rule_secret_form *form;
         const char *what; /* for the record: "place", "sign" */
+        bool is_injected; /* nothing stood there */
 };
 /* keeper_ask_get(c, a): u32 id, u32 number, u32 form, struct door_toward. 0 or -1. Free it. */
 int keeper_ask_get(struct cur *, struct keeper_ask *);
@@ -113,19 +126,30 @@ int keeper_record_wait_ms(const struct keeper *);
 /* keeper_grant(k, secret): DOOR_GRANTED and DOOR_FINGERS, if egress is there. */
 int keeper_grant(struct keeper *, const struct store_secret *);
 int keeper_fingers(struct keeper *, const struct store_secret *);
+/* keeper_tell_ok(k, secret, provider, warning): DOOR_SECRET_OK. */
+int keeper_tell_ok(struct keeper *, const struct store_secret *, const char *provider,
+                   const char *warning);
 /* keeper_writing(k, coding, value, n): that writing in k->scratch; false when it has none. */
 bool keeper_writing(struct keeper *, int coding, const uint8_t *, size_t n);
 void keeper_scratch_wipe(struct keeper *);
 
 /* --- values (value.c) --- */
-/* value_take(k, secret, bytes, n, warning, err): check what a source printed and make parts of it.
- * -1 and one sentence with the secret's name and nothing of the value. ${warning} may stay "". */
-int value_take(struct keeper *, struct store_secret *, const uint8_t *, size_t n,
-               struct buf *warning, struct err *);
-/* value_check(name, bytes, n, err): may it stand in a header? */
-int value_check(const char *name, const uint8_t *, size_t n, struct err *);
+/* value_take(k, secret, bytes, n, err): check what a source printed and make parts of it. -1 and
+ * one sentence with the secret's name and nothing of the value; what the secret had before is then
+ * what it has. */
+int value_take(struct keeper *, struct store_secret *, const uint8_t *, size_t n, struct err *);
+/* value_check(what, bytes, n, err): may it stand in a header? ${what} begins the sentence. */
+int value_check(const char *what, const uint8_t *, size_t n, struct err *);
+/* value_has_form(secret, form): does its line name the form? */
+bool value_has_form(const struct store_secret *, enum rule_form);
+/* value_provider(secret): "github", ... or "". value_warn(secret, b): a sentence when the value
+ * looks like a key for another place. */
+const char *value_provider(const struct store_secret *);
+void value_warn(const struct store_secret *, struct buf *);
 
 /* --- end of a secret (serve_revoke.c) --- */
+/* keeper_gone(k, secret): tell egress that it is over. */
+int keeper_gone(struct keeper *, struct store_secret *);
 /* keeper_expire(k): whatever has passed its ttl goes. Returns ms until the next does; -1: none. */
 int keeper_expire(struct keeper *);
 

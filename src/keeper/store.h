@@ -39,16 +39,17 @@ struct store_secret {
         char *line_text;       /* its canonical text */
         struct store_part parts[DOOR_PARTS_MAX];
         size_t parts_n;
-        uint64_t expires_ms; /* keeper_now_ms; 0: never */
-        uint64_t used_ms;    /* when it was last asked for; decides which captured one goes first */
+        uint64_t expires_ms;    /* keeper_now_ms; 0: never */
+        uint64_t value_expires; /* a login: when its access token ends, as its source says; or 0 */
+        uint64_t used_ms; /* when it was last asked for; decides which captured one goes first */
         /* What a signer makes of the value and wants to keep: a derived key, an EVP_PKEY. It is
          * dropped with cache_free whenever the value changes or is wiped. */
         void *cache;
         void (*cache_free)(void *);
 };
 
-/* store_new(): an empty one. store_memory(): once, at the start of the process: locked memory that
- * is left out of core files, for values and for OpenSSL's private numbers. */
+/* store_memory(): once, at the start of the process: locked memory that is left out of core files,
+ * for values and for OpenSSL's private numbers. */
 void store_memory(void);
 struct store *store_new(void);
 /* store_free wipes everything. */
@@ -68,11 +69,19 @@ struct store_secret *store_add(struct store *, uint32_t number, struct rule_line
 void store_line(struct store_secret *, struct rule_line *);
 void store_remove(struct store *, struct store_secret *);
 
-/* store_set(s, secret, name, value, n, err): the part's value, copied into locked memory; what it
- * had is wiped. A new part gets a placeholder of its shape unless ${shape} is NULL, in which case
- * it has none. -1 when there is no room or nothing can stand in for it. */
+enum store_stand_in {
+        STORE_OPEN,   /* none: it is not shown in the box */
+        STORE_SHAPED, /* what its provider's keys look like (secret_shape.h) */
+        STORE_TOKEN,  /* for keys of several lines: 40 hexadecimal digits */
+};
+/* store_set(s, secret, name, value, n, stand_in, err): the part's value, copied into locked memory;
+ * what it had is wiped, and so is the cache. A part that is new gets a placeholder, which it keeps.
+ * -1 when there is no room, or nothing can stand in for it. */
 int store_set(struct store *, struct store_secret *, const char *name, const uint8_t *value,
-              size_t n, bool has_placeholder, struct err *);
+              size_t n, enum store_stand_in, struct err *);
+/* store_clear(secret, name): the part has no value for now (a session token that the source no
+ * longer gives); its placeholder stays. */
+void store_clear(struct store_secret *, const char *name);
 /* store_part(secret, name): NULL when it has no such part, or has it no more. */
 const struct store_part *store_part(const struct store_secret *, const char *name);
 /* store_part_shown(secret, p, n): the part whose placeholder these bytes are, or NULL. */
@@ -83,7 +92,7 @@ struct store_secret *store_holds(struct store *, const uint8_t *, size_t n);
 /* store_wipe(secret, state): overwrite all its values and drop its cache. */
 void store_wipe(struct store_secret *, enum store_state);
 
-/* store_alloc(n), store_drop(p, n): locked memory for whatever else must not be swapped out. NULL
+/* store_alloc(n), store_drop(p): locked memory for whatever else must not be swapped out. NULL
  * when there is none left. store_drop wipes. */
 void *store_alloc(size_t n);
 void store_drop(void *);

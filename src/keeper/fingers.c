@@ -1,0 +1,94 @@
+/* fingers.c - telling egress of a secret: its line, its placeholders, and how to know its value
+ * again in what comes back, in every writing, without having it. */
+#include "keeper/keeper_int.h"
+
+#include "keeper/ssh_sign.h"
+#include "policy/secret_forms.h"
+
+#include <string.h>
+
+bool keeper_writing(struct keeper *k, int coding, const uint8_t *value, size_t n)
+{
+        keeper_scratch_wipe(k);
+        k->scratch_n = 6 * n + 16; /* a quotation mark of HTML is six letters */
+        return secret_form_put((enum secret_coding)coding, (const char *)value, n, &k->scratch) &&
+               !k->scratch.is_broken && k->scratch.len >= DOOR_SECRET_MIN;
+}
+
+static void put_finger(struct keeper *k, struct buf *b, int coding)
+{
+        const uint8_t *p = k->scratch.data;
+        size_t n = k->scratch.len;
+        struct door_finger f = {.coding = (uint8_t)coding, .len = (uint32_t)n};
+        memcpy(f.first, p, sizeof f.first);
+        const uint8_t *last = p + n - SECRET_HINT_BYTES;
+        f.hint = secret_finger_hint(last);
+        f.tail = secret_siphash(k->finger_key, last, SECRET_HINT_BYTES, true);
+        f.whole = secret_siphash(k->finger_key, p, n,
+                                 secret_form_ignores_case((enum secret_coding)coding));
+        door_finger_put(b, &f);
+}
+
+int keeper_fingers(struct keeper *k, const struct store_secret *x)
+{
+        uint32_t at = 0;
+        if (!k->is_egress_here)
+                return 0;
+        for (size_t i = 0; i < x->parts_n; i++) {
+                const struct store_part *p = &x->parts[i];
+                if (!p->placeholder)
+                        continue; /* DOOR_GRANTED does not name it either */
+                uint32_t part = at++;
+                if (!p->value)
+                        continue;
+                struct buf *b = keeper_message(k, DOOR_FINGERS);
+                buf_put_u32(b, x->number);
+                buf_put_u32(b, part);
+                for (int coding = 0; coding < SECRET_CODINGS; coding++)
+                        if (keeper_writing(k, coding, p->value, p->len))
+                                put_finger(k, b, coding);
+                keeper_scratch_wipe(k);
+                if (keeper_to_egress(k) < 0)
+                        return -1;
+        }
+        return 0;
+}
+
+static void put_parts(struct buf *b, const struct store_secret *x)
+{
+        uint32_t n = 0;
+        for (size_t i = 0; i < x->parts_n; i++)
+                n += x->parts[i].placeholder != NULL;
+        buf_put_u32(b, n);
+        for (size_t i = 0; i < x->parts_n; i++)
+                if (x->parts[i].placeholder) {
+                        buf_put_lstr(b, x->parts[i].name);
+                        buf_put_lstr(b, x->parts[i].placeholder);
+                }
+}
+
+int keeper_grant(struct keeper *k, const struct store_secret *x)
+{
+        if (!k->is_egress_here)
+                return 0;
+        struct buf *b = keeper_message(k, DOOR_GRANTED);
+        buf_put_u32(b, x->number);
+        buf_put_lstr(b, x->line_text);
+        put_parts(b, x);
+        if (keeper_to_egress(k) < 0)
+                return -1;
+        if (ssh_is_secret(x) && x->state == STORE_LIVE)
+                return ssh_grant(k, x);
+        return keeper_fingers(k, x);
+}
+
+int keeper_tell_ok(struct keeper *k, const struct store_secret *x, const char *provider,
+                   const char *warning)
+{
+        struct buf *b = keeper_message(k, DOOR_SECRET_OK);
+        buf_put_u32(b, x->number);
+        buf_put_lstr(b, provider);
+        buf_put_lstr(b, warning);
+        put_parts(b, x);
+        return keeper_to_supervisor(k);
+}

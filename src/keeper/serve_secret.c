@@ -1,0 +1,204 @@
+/* serve_secret.c - values on their way from their source: the supervisor hands over the reading end
+ * of a pipe or a file (DOOR_SECRET), and what comes out of it to the end is the value. Read as it
+ * comes, into locked memory; a source that hangs holds up nobody here and is the supervisor's to
+ * end. Answers DOOR_SECRET_OK or DOOR_SECRET_BAD, which never shows the value. */
+#include "keeper/serve_int.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "wire/frame.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+enum { LINE_MAX_LEN = 16 << 10, NUMBER_MAX = KEEPER_CAPTURED_FIRST - 1, FIRST_ROOM = 512 };
+
+struct serve_reading {
+        struct serve_reading *next;
+        uint32_t number;
+        int fd;
+        struct rule_line line;
+        uint8_t *data; /* locked */
+        size_t n, room;
+};
+
+static void drop(struct serve_reading *r)
+{
+        rule_line_free(&r->line);
+        close_fd(&r->fd);
+        store_drop(r->data);
+        free(r);
+}
+
+static int tell_bad(struct keeper *k, uint32_t number, const char *sentence)
+{
+        struct buf *b = keeper_message(k, DOOR_SECRET_BAD);
+        buf_put_u32(b, number);
+        buf_put_lstr(b, sentence);
+        return keeper_to_supervisor(k);
+}
+
+void serve_readings_drop(struct keeper *k, uint32_t number)
+{
+        for (struct serve_reading **p = &k->readings; *p;) {
+                struct serve_reading *r = *p;
+                if (number != DOOR_SECRET_ALL && r->number != number) {
+                        p = &r->next;
+                        continue;
+                }
+                *p = r->next;
+                drop(r);
+        }
+}
+
+/* change(k, x, r, err): a fresh value for a secret that is there; its line may be another one. */
+static int change(struct keeper *k, struct store_secret *x, struct serve_reading *r,
+                  struct err *err)
+{
+        const char *name = x->line.secret->name;
+        if (x->state != STORE_LIVE)
+                return err_set(err, E_REFUSED, "%s %s and stays so for this box", name,
+                               x->state == STORE_REVOKED ? "was revoked" : "has expired");
+        if (strcmp(name, r->line.secret->name) != 0)
+                return err_set(err, E_PROTO, "a secret cannot change its name");
+        if (value_take(k, x, r->data, r->n, err) < 0)
+                return -1;
+        bool is_other = !rule_line_equal(&x->line, &r->line);
+        if (is_other)
+                store_line(x, &r->line);
+        return (is_other ? keeper_grant : keeper_fingers)(k, x);
+}
+
+static int add(struct keeper *k, struct serve_reading *r, struct err *err)
+{
+        if (k->is_all_revoked)
+                return err_set(err, E_REFUSED, "all secrets of this box were revoked");
+        uint64_t ttl_ms = r->line.secret->ttl_s * 1000;
+        struct store_secret *x = store_add(k->store, r->number, &r->line, err);
+        if (!x)
+                return -1;
+        if (value_take(k, x, r->data, r->n, err) < 0) {
+                store_remove(k->store, x);
+                return -1;
+        }
+        x->expires_ms = ttl_ms ? keeper_now_ms() + ttl_ms : 0;
+        return keeper_grant(k, x);
+}
+
+/* finish(k, r): all of it is there. */
+static int finish(struct keeper *k, struct serve_reading *r)
+{
+        struct err err = {0};
+        struct store_secret *x = store_find(k->store, r->number);
+        if ((x ? change(k, x, r, &err) : add(k, r, &err)) < 0)
+                return tell_bad(k, r->number, err.code ? err.text : "egress is gone");
+        x = store_find(k->store, r->number);
+        _cleanup_buf_ struct buf warning = {0};
+        value_warn(x, &warning);
+        keeper_record(k, &(struct door_record){.verdict = "allow",
+                                               .rule = x->line_text,
+                                               .secrets = x->line.secret->name,
+                                               .note = "the keeper has its value"});
+        return keeper_tell_ok(k, x, value_provider(x), buf_cstr(&warning));
+}
+
+static int grow(struct serve_reading *r)
+{
+        size_t room = r->room ? 2 * r->room : FIRST_ROOM;
+        uint8_t *data = store_alloc(room);
+        if (!data)
+                return -1;
+        if (r->n)
+                memcpy(data, r->data, r->n);
+        store_drop(r->data);
+        r->data = data;
+        r->room = room;
+        return 0;
+}
+
+/* pull(r, err): read what is there. 1 at the end, 0 when more may come, -1 and a sentence. */
+static int pull(struct serve_reading *r, struct err *err)
+{
+        const char *name = r->line.secret->name;
+        for (;;) {
+                if (r->n > DOOR_SECRET_MAX)
+                        return 1; /* value_take says that it is too long */
+                if (r->n == r->room && grow(r) < 0)
+                        return err_set(err, E_SYSTEM, "there is no locked memory left for %s",
+                                       name);
+                ssize_t got = read(r->fd, r->data + r->n, r->room - r->n);
+                if (got > 0) {
+                        r->n += (size_t)got;
+                        continue;
+                }
+                if (got == 0)
+                        return 1;
+                if (errno == EAGAIN)
+                        return 0;
+                if (errno != EINTR)
+                        return err_sys(err, "read the value of %s", name);
+        }
+}
+
+size_t serve_readings_poll(const struct keeper *k, struct pollfd *p)
+{
+        size_t n = 0;
+        for (const struct serve_reading *r = k->readings; r && n < SERVE_READINGS_MAX; r = r->next)
+                p[n++] = (struct pollfd){.fd = r->fd, .events = POLLIN};
+        return n;
+}
+
+int serve_readings_ready(struct keeper *k, const struct pollfd *p, size_t n)
+{
+        struct serve_reading **at = &k->readings;
+        for (size_t i = 0; i < n && *at; i++) {
+                struct serve_reading *r = *at;
+                struct err err = {0};
+                int end = p[i].revents ? pull(r, &err) : 0;
+                if (end == 0) {
+                        at = &r->next;
+                        continue;
+                }
+                *at = r->next;
+                int told = end > 0 ? finish(k, r) : tell_bad(k, r->number, err.text);
+                drop(r);
+                if (told < 0)
+                        return -1;
+        }
+        return 0;
+}
+
+int serve_secret(struct keeper *k, struct frame *f)
+{
+        uint32_t number;
+        const char *text;
+        size_t n, column, pending = 0;
+        struct err err = {0};
+        struct rule_line line = {0};
+        if (cur_u32(&f->body, &number) < 0 ||
+            keeper_get_text(&f->body, LINE_MAX_LEN, &text, &n) < 0 || f->body.left || number == 0 ||
+            number > NUMBER_MAX)
+                return -1;
+        _cleanup_close_ int fd = frame_take_fd(f, 0);
+        if (fd < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
+                return -1;
+        if (rule_line_parse(text, n, &line, &column, &err) != 1)
+                return tell_bad(k, number, err.code ? err.text : "this is no line of a secret");
+        if (line.kind != RULE_LINE_SECRET) {
+                rule_line_free(&line);
+                return tell_bad(k, number, "this is no line of a secret");
+        }
+        /* A value that is asked for again before it came counts once, as the newer one. */
+        serve_readings_drop(k, number);
+        for (struct serve_reading *r = k->readings; r; r = r->next)
+                pending++;
+        struct serve_reading *r = calloc(1, sizeof *r);
+        if (!r)
+                str_no_memory();
+        *r = (struct serve_reading){
+                .next = k->readings, .number = number, .fd = take_fd(&fd), .line = line};
+        k->readings = r;
+        return pending < SERVE_READINGS_MAX ? 0 : -1;
+}

@@ -1,0 +1,27 @@
+/* serve_table.c - who may ask the keeper for what, and who answers. Everything else ends it. */
+#include "keeper/serve_int.h"
+
+#include "keeper/ssh_sign.h"
+#include "wire/frame.h"
+
+const struct keeper_entry keeper_from_egress[] = {
+        {DOOR_LEAF, serve_leaf},         {DOOR_GRANTS, serve_grants},
+        {DOOR_PLACE, place_serve},       {DOOR_CAPTURE, capture_serve},
+        {DOOR_EDGES, edges_serve},       {DOOR_GONE_OK, serve_gone_ok},
+        {DOOR_SSH_SIGN, ssh_sign_serve}, {0, NULL},
+};
+
+const struct keeper_entry keeper_from_supervisor[] = {
+        {DOOR_SECRET, serve_secret},
+        {DOOR_REVOKE, serve_revoke},
+        {DOOR_SSH_HOSTS, ssh_hosts_serve},
+        {0, NULL},
+};
+
+int serve_frame(struct keeper *k, const struct keeper_entry *table, struct frame *f)
+{
+        for (; table->fn; table++)
+                if (table->type == f->type)
+                        return table->fn(k, f);
+        return -1;
+}

@@ -1,0 +1,143 @@
+/* value.c - what a source printed becomes the parts of a secret, after it was looked at: a value
+ * with a line break in it would split a header (case S7), an empty one would send requests without
+ * any key. Called when a value has come whole. Sentences name the secret and never show the value.
+ */
+#include "keeper/value_int.h"
+
+#include "base/err.h"
+#include "base/str.h"
+#include "keeper/ssh_sign.h"
+#include "policy/secret_shape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool value_has_form(const struct store_secret *x, enum rule_form form)
+{
+        const struct rule_secret *s = x->line.secret;
+        for (size_t i = 0; i < s->forms_n; i++)
+                if (s->forms[i].form == form)
+                        return true;
+        return false;
+}
+
+static const char *bad_byte(const uint8_t *p, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                if (p[i] == '\r' || p[i] == '\n')
+                        return "has a line break in it";
+                if (p[i] == 0)
+                        return "has a NUL byte in it";
+                if (p[i] < 0x20 || p[i] == 0x7f)
+                        return "has a control character in it";
+                if (p[i] > 0x7f)
+                        return "has a character in it that is not ASCII";
+        }
+        return NULL;
+}
+
+int value_check(const char *what, const uint8_t *p, size_t n, struct err *err)
+{
+        if (n == 0)
+                return err_set(err, E_INPUT, "%s is empty", what);
+        const char *bad = bad_byte(p, n);
+        if (bad)
+                return err_set(err, E_INPUT, "%s %s; a key is one line of plain characters", what,
+                               bad);
+        if (p[0] == ' ' || p[n - 1] == ' ')
+                return err_set(err, E_INPUT, "%s begins or ends with a blank", what);
+        if (n < DOOR_SECRET_MIN)
+                return err_set(err, E_INPUT,
+                               "%s is too short for a key: it has fewer than %d characters", what,
+                               DOOR_SECRET_MIN);
+        return 0;
+}
+
+/* One line break at the end is how programs and editors end a line. */
+static size_t without_end(const uint8_t *p, size_t n)
+{
+        if (n && p[n - 1] == '\n')
+                n--;
+        if (n && p[n - 1] == '\r')
+                n--;
+        return n;
+}
+
+static int take_line(struct keeper *k, struct store_secret *x, const uint8_t *p, size_t n,
+                     struct err *err)
+{
+        n = without_end(p, n);
+        if (value_check(x->line.secret->name, p, n, err) < 0)
+                return -1;
+        return store_set(k->store, x, "", p, n, STORE_SHAPED, err);
+}
+
+static int take_pem(struct keeper *k, struct store_secret *x, const uint8_t *p, size_t n,
+                    struct err *err)
+{
+        if (!memmem(p, n, "-----BEGIN ", 11) || !memmem(p, n, "PRIVATE KEY-----", 16))
+                return err_set(err, E_INPUT, "%s is not a private key in PEM form",
+                               x->line.secret->name);
+        return store_set(k->store, x, "", p, n, STORE_TOKEN, err);
+}
+
+int value_take(struct keeper *k, struct store_secret *x, const uint8_t *p, size_t n,
+               struct err *err)
+{
+        const struct rule_secret *s = x->line.secret;
+        if (n == 0)
+                return err_set(err, E_INPUT, "the source of %s gave nothing", s->name);
+        if (n > DOOR_SECRET_MAX)
+                return err_set(err, E_INPUT, "%s is longer than %d KiB, which no key is", s->name,
+                               DOOR_SECRET_MAX >> 10);
+        if (ssh_is_secret(x))
+                return ssh_take(k, x, p, n, err);
+        if (value_has_form(x, RULE_AS_GCP))
+                return value_take_gcp(k, x, p, n, err);
+        if (value_has_form(x, RULE_AS_GITHUB_APP))
+                return take_pem(k, x, p, n, err);
+        if (s->source == RULE_FROM_LOGIN)
+                return value_take_login(k, x, p, n, err);
+        if (s->source == RULE_FROM_AWS || value_has_form(x, RULE_AS_SIGV4))
+                return value_take_aws(k, x, p, n, err);
+        return take_line(k, x, p, n, err);
+}
+
+/* Which part shows whose key it is. */
+static const struct store_part *speaking_part(const struct store_secret *x)
+{
+        static const char *const names[] = {"", "access", "id"};
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+                const struct store_part *p = store_part(x, names[i]);
+                if (p)
+                        return p;
+        }
+        return NULL;
+}
+
+const char *value_provider(const struct store_secret *x)
+{
+        const struct store_part *p = speaking_part(x);
+        const char *name = p ? secret_shape_name((const char *)p->value, p->len) : NULL;
+        return name ? name : "";
+}
+
+void value_warn(const struct store_secret *x, struct buf *b)
+{
+        const struct rule_secret *s = x->line.secret;
+        const char *provider = value_provider(x);
+        const char *home = *provider ? secret_shape_host(provider) : NULL;
+        struct host_name h;
+        if (!home || host_name_parse(home, strlen(home), &h, NULL) < 0)
+                return;
+        for (size_t i = 0; i < s->places_n; i++)
+                if (host_name_equal(&s->places[i].host, &h) ||
+                    host_name_is_below(&s->places[i].host, &h))
+                        return;
+        buf_put_fmt(b, "%s looks like a key of %s, which belongs to %s; it will be shown to ",
+                    s->name, provider, home);
+        for (size_t i = 0; i < s->places_n; i++) {
+                buf_put_str(b, i ? ", " : "");
+                rule_place_print(&s->places[i], b);
+        }
+}
