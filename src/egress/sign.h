@@ -3,7 +3,9 @@
  *
  * Called by custody_request.c: sign_look tells whether a request carries a signature made with our
  * placeholder; sign_begin has it made anew and changes the head; a body with signed chunks passes
- * through sign_body, which keeps every length. */
+ * through sign_body, which keeps every length. Everything else that is done to a head (fields taken
+ * out, values placed, Accept-Encoding narrowed) is done before sign_begin, because it may be
+ * signed. */
 #ifndef EGRESS_SIGN_H
 #define EGRESS_SIGN_H
 
@@ -15,27 +17,32 @@ struct sign;
 enum sign_found {
         SIGN_NONE,    /* no signature of this kind at all */
         SIGN_OURS,    /* made with our placeholder */
-        SIGN_FOREIGN, /* made with another key: refused on a managed host */
+        SIGN_FOREIGN, /* made with another key, or only half of it is ours: refused on a managed
+                         host */
 };
 
+/* sign_look(secret, form, head): for sigv4 by the access key's id in the header or the URL; for
+ * hmac whatever stands in the line's header is ours, because it is replaced. */
 enum sign_found sign_look(const struct custody_secret *, size_t form, const struct head *);
 
 /* sign_needs_body(secret, form, head): must the body be here whole (at most BODY_MAX) before it can
  * be signed? */
 bool sign_needs_body(const struct custody_secret *, size_t form, const struct head *);
 
-/* sign_begin(d, secret, form, head, is_tls, body, n, fn, ctx): ${head} is changed before ${fn} is
- * called with NULL, or with a sentence when it was refused. ${body} is used only when
- * sign_needs_body said so. sign_free cancels. */
+/* sign_begin(d, secret, form, head, is_tls, body, n, fn, ctx): ${head}, which must stay where it
+ * is, is changed before ${fn} is called with NULL, or with a sentence when it was refused; never at
+ * once. ${body} is used only when sign_needs_body said so. A request without a signature gets one
+ * when the line says inject. sign_free cancels; it may be called from ${fn}. */
 struct sign *sign_begin(struct door *, const struct custody_secret *, size_t form, struct head *,
                         bool is_tls, const void *body, size_t n,
                         void (*fn)(void *ctx, const char *why), void *ctx);
 void sign_free(struct sign *);
 
 /* sign_has_chunks(s): does the body have signatures of its own? Then every byte of it goes through
- * sign_body, which calls ${out} with what may go on (now or when the keeper has answered) and
- * ${idle} when it can take more after it said false. ${out} with NULL and a sentence in ${why}: the
- * body is not what it says. */
+ * sign_body, which calls ${out} with what may go on (now or when the keeper has answered). It takes
+ * everything it is given; false: no more before ${idle} is called. ${out} with NULL and a sentence
+ * in ${why}: the body is not what it says, or may not go on; nothing is called after that. All of
+ * them may call sign_free. */
 bool sign_has_chunks(const struct sign *);
 struct sign_body_ops {
         void (*out)(void *ctx, const void *, size_t, const char *why);
