@@ -3,6 +3,8 @@
  * of a scheme before it; so nobody can ask for a value in the middle of a text of his choice. */
 #include "keeper/place_int.h"
 
+#include "base/err.h"
+#include "keeper/token.h"
 #include "wire/frame.h"
 
 #include <stdio.h>
@@ -91,6 +93,10 @@ static int place(struct keeper *k, struct keeper_ask *a, const char *before, siz
         if (!p || !p->value)
                 return keeper_ask_no(k, a, DOOR_NO_VALUE, "there is no value for %s",
                                      a->secret->line.secret->name);
+        if (token_is(a->secret) && strcmp(p->name, "access") != 0)
+                return keeper_ask_no(k, a, DOOR_NO_GRANT,
+                                     "of %s only the access token is ever shown",
+                                     a->secret->line.secret->name);
         if (!can_stand(a->form->form, p))
                 return keeper_ask_no(k, a, DOOR_NO_SLOT,
                                      "%s has characters that no cookie can have",
@@ -160,8 +166,23 @@ static int in_segment(struct keeper *k, struct keeper_ask *a, const char *s, siz
         return no_slot(k, a);
 }
 
+/* has_token(k, a, f, body): a secret that is exchanged for tokens has a fresh one. False: it is
+ * being fetched and the question will come again, or it was refused. */
+static bool has_token(struct keeper *k, struct keeper_ask *a, const struct frame *f,
+                      struct cur body)
+{
+        struct err err = {0};
+        if (!token_is(a->secret))
+                return true;
+        enum token_state_now now = token_want(k, a->secret, f->type, body, place_serve, &err);
+        if (now == TOKEN_FAILED)
+                keeper_ask_no(k, a, DOOR_NO_VALUE, "%s", err.text);
+        return now == TOKEN_FRESH;
+}
+
 int place_serve(struct keeper *k, struct frame *f)
 {
+        struct cur body = f->body;
         _cleanup_keeper_ask_ struct keeper_ask a = {.what = "place"};
         const char *slot;
         size_t n;
@@ -169,6 +190,8 @@ int place_serve(struct keeper *k, struct frame *f)
             keeper_get_text(&f->body, SLOT_MAX, &slot, &n) < 0 || f->body.left)
                 return -1;
         if (!keeper_ask_judge(k, &a, placed_forms()))
+                return 0;
+        if (!has_token(k, &a, f, body))
                 return 0;
         if (n == 0)
                 return inject(k, &a);

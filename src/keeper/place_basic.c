@@ -3,6 +3,7 @@
  * move the border between the two, so it is refused (case S7). */
 #include "keeper/place_int.h"
 
+#include "keeper/token.h"
 #include "wire/frame.h"
 
 #include <openssl/evp.h>
@@ -78,7 +79,8 @@ static void put_half(struct keeper *k, struct keeper_ask *a, const char *s, size
                      const struct store_part **part)
 {
         const struct store_part *p = store_part_shown(a->secret, s, n);
-        if (p && p->value) {
+        bool may_show = p && p->value && (!token_is(a->secret) || strcmp(p->name, "access") == 0);
+        if (may_show) {
                 buf_put(&k->scratch, p->value, p->len);
                 *part = p;
         } else {

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "keeper/token.h"
 #include "policy/cred_slots.h"
 #include "policy/match.h"
 
@@ -98,8 +99,11 @@ static void refuse_place(struct keeper *k, struct keeper_ask *a)
         free(rule);
 }
 
+/* A token is fetched when it is wanted. */
 static bool is_there(const struct store_secret *x)
 {
+        if (token_is(x))
+                return true;
         for (size_t i = 0; i < x->parts_n; i++)
                 if (x->parts[i].value)
                         return true;

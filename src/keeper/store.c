@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "policy/secret_shape.h"
 
+#include <jansson.h>
 #include <openssl/crypto.h>
 #include <openssl/rand.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ void store_memory(void)
                 while (size > ARENA_MIN && size + (512 << 10) > may.rlim_cur)
                         size /= 2;
         CRYPTO_secure_malloc_init(size, ARENA_BLOCK);
+        json_set_alloc_funcs(store_alloc, store_drop);
 }
 
 void *store_alloc(size_t n)

@@ -39,9 +39,8 @@ struct store_secret {
         char *line_text;       /* its canonical text */
         struct store_part parts[DOOR_PARTS_MAX];
         size_t parts_n;
-        uint64_t expires_ms;    /* keeper_now_ms; 0: never */
-        uint64_t value_expires; /* a login: when its access token ends, as its source says; or 0 */
-        uint64_t used_ms; /* when it was last asked for; decides which captured one goes first */
+        uint64_t expires_ms; /* keeper_now_ms; 0: never */
+        uint64_t used_ms;    /* when it was last asked for; decides which captured one goes first */
         /* What a signer makes of the value and wants to keep: a derived key, an EVP_PKEY. It is
          * dropped with cache_free whenever the value changes or is wiped. */
         void *cache;
@@ -49,7 +48,7 @@ struct store_secret {
 };
 
 /* store_memory(): once, at the start of the process: locked memory that is left out of core files,
- * for values and for OpenSSL's private numbers. */
+ * for values, for OpenSSL's private numbers and for what jansson reads. */
 void store_memory(void);
 struct store *store_new(void);
 /* store_free wipes everything. */

@@ -2,14 +2,13 @@
  * with a line break in it would split a header (case S7), an empty one would send requests without
  * any key. Called when a value has come whole. Sentences name the secret and never show the value.
  */
-#include "keeper/value_int.h"
+#include "keeper/keeper_int.h"
 
 #include "base/err.h"
-#include "base/str.h"
 #include "keeper/ssh_sign.h"
+#include "keeper/token.h"
 #include "policy/secret_shape.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 bool value_has_form(const struct store_secret *x, enum rule_form form)
@@ -72,15 +71,6 @@ static int take_line(struct keeper *k, struct store_secret *x, const uint8_t *p,
         return store_set(k->store, x, "", p, n, STORE_SHAPED, err);
 }
 
-static int take_pem(struct keeper *k, struct store_secret *x, const uint8_t *p, size_t n,
-                    struct err *err)
-{
-        if (!memmem(p, n, "-----BEGIN ", 11) || !memmem(p, n, "PRIVATE KEY-----", 16))
-                return err_set(err, E_INPUT, "%s is not a private key in PEM form",
-                               x->line.secret->name);
-        return store_set(k->store, x, "", p, n, STORE_TOKEN, err);
-}
-
 int value_take(struct keeper *k, struct store_secret *x, const uint8_t *p, size_t n,
                struct err *err)
 {
@@ -92,14 +82,10 @@ int value_take(struct keeper *k, struct store_secret *x, const uint8_t *p, size_
                                DOOR_SECRET_MAX >> 10);
         if (ssh_is_secret(x))
                 return ssh_take(k, x, p, n, err);
-        if (value_has_form(x, RULE_AS_GCP))
-                return value_take_gcp(k, x, p, n, err);
-        if (value_has_form(x, RULE_AS_GITHUB_APP))
-                return take_pem(k, x, p, n, err);
-        if (s->source == RULE_FROM_LOGIN)
-                return value_take_login(k, x, p, n, err);
+        if (token_is(x))
+                return token_load(k, x, p, n, err);
         if (s->source == RULE_FROM_AWS || value_has_form(x, RULE_AS_SIGV4))
-                return value_take_aws(k, x, p, n, err);
+                return value_aws(k, x, p, n, err);
         return take_line(k, x, p, n, err);
 }
 

@@ -297,13 +297,14 @@ static void pool(void)
 }
 
 /* The role itself, confined as in life. */
-static int ctl, egress;
+static int ctl, egress, audit;
 static struct frame f;
 
 static pid_t begin_role(bool is_key_good)
 {
-        int c[2], e[2];
+        int c[2], e[2], a[2];
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, c);
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, a);
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, e);
         fflush(stdout);
         pid_t pid = fork();
@@ -312,14 +313,16 @@ static pid_t begin_role(bool is_key_good)
                 _exit(keeper_main(1, (char *[]){"keeper", NULL}));
         }
         close(c[1]);
-        ctl = c[0], egress = e[0];
+        ctl = c[0], egress = e[0], audit = a[0];
         _cleanup_buf_ struct buf b = {0};
         buf_put_u32(&b, (uint32_t)ca.key_len);
         buf_put(&b, is_key_good ? ca.key_der : ca.cert_der, ca.key_len);
         buf_put_u32(&b, (uint32_t)ca.cert_len);
         buf_put(&b, ca.cert_der, ca.cert_len);
-        frame_send(ctl, DOOR_BEGIN, &b, &e[1], 1);
+        buf_put_lstr(&b, "box");
+        frame_send(ctl, DOOR_BEGIN, &b, (const int[]){e[1], a[1]}, 2);
         close(e[1]);
+        close(a[1]);
         return pid;
 }
 
@@ -329,6 +332,7 @@ static int end_role(pid_t pid)
         close(ctl);
         waitpid(pid, &status, 0);
         close(egress);
+        close(audit);
         return status;
 }
 
@@ -357,6 +361,8 @@ static void role(void)
                       cur_u32(&f.body, &len) == 0 && cur_bytes(&f.body, len, &p) == 0 &&
                       cur_u32(&f.body, &len) == 0 && len == ca.cert_len &&
                       cur_bytes(&f.body, len, &p) == 0 && !memcmp(p, ca.cert_der, len));
+        CHECK("and the key of fingers", cur_u32(&f.body, &len) == 0 && len == DOOR_FINGER_KEY &&
+                                                cur_bytes(&f.body, len, &p) == 0 && !f.body.left);
         CHECK("a leaf for a name", ask(7, "api.example.org") == DOOR_LEAF_OK);
         X509 *x = NULL;
         if (cur_u32(&f.body, &len) == 0 && cur_bytes(&f.body, len, &p) == 0)
@@ -381,7 +387,7 @@ static void role(void)
         int status = 0;
         waitpid(pid, &status, 0);
         CHECK("what egress may not ask ends it", WIFEXITED(status));
-        close(ctl), close(egress);
+        close(ctl), close(egress), close(audit);
         pid = begin_role(false);
         CHECK("a beginning without sense ends it", end_role(pid) != 0);
 }

@@ -1,6 +1,7 @@
-/* value_json.c - values of several parts. JSON is read in locked memory, which is wiped when it is
- * given back. See value.c for who calls; sentences never show the value. */
-#include "keeper/value_int.h"
+/* value_aws.c - keys of AWS, which have two parts or three: as lines, or as the JSON that
+ * credential_process prints. JSON is read in locked memory, which is wiped when it is given back.
+ * Called by value.c; sentences never show the value. */
+#include "keeper/keeper_int.h"
 
 #include "base/err.h"
 #include "base/str.h"
@@ -17,7 +18,6 @@ static void free_json(json_t **j)
 
 static json_t *read_object(const uint8_t *p, size_t n)
 {
-        json_set_alloc_funcs(store_alloc, store_drop);
         json_t *j = json_loadb((const char *)p, n, JSON_REJECT_DUPLICATES, NULL);
         if (json_is_object(j))
                 return j;
@@ -80,8 +80,7 @@ static int split_lines(const uint8_t *p, size_t n, struct piece v[3])
         return n == 0 && i >= 2 ? 0 : -1;
 }
 
-int value_take_aws(struct keeper *k, struct store_secret *x, const uint8_t *p, size_t n,
-                   struct err *err)
+int value_aws(struct keeper *k, struct store_secret *x, const uint8_t *p, size_t n, struct err *err)
 {
         struct piece v[] = {{.part = "id", .words = "the access key id"},
                             {.part = "key", .words = "the secret access key"},
@@ -99,43 +98,4 @@ int value_take_aws(struct keeper *k, struct store_secret *x, const uint8_t *p, s
                                x->line.secret->name);
         }
         return set_all(k, x, v, 3, err);
-}
-
-int value_take_login(struct keeper *k, struct store_secret *x, const uint8_t *p, size_t n,
-                     struct err *err)
-{
-        struct piece v[] = {{.part = "access", .words = "the access token"},
-                            {.part = "refresh", .words = "the refresh token", .is_optional = true}};
-        _cleanup_json_ json_t *j = read_object(p, n);
-        if (!j)
-                return err_set(err, E_INPUT, "the login %s cannot be read", x->line.secret->name);
-        from_json(j, "access", &v[0]);
-        from_json(j, "refresh", &v[1]);
-        if (set_all(k, x, v, 2, err) < 0)
-                return -1;
-        json_int_t expires = json_integer_value(json_object_get(j, "expires"));
-        x->value_expires = expires > 0 ? (uint64_t)expires : 0;
-        return 0;
-}
-
-int value_take_gcp(struct keeper *k, struct store_secret *x, const uint8_t *p, size_t n,
-                   struct err *err)
-{
-        const char *name = x->line.secret->name;
-        struct piece key = {0}, email = {0};
-        _cleanup_json_ json_t *j = read_object(p, n);
-        if (!j)
-                return err_set(err, E_INPUT, "%s is not the JSON file of a service account", name);
-        from_json(j, "private_key", &key);
-        from_json(j, "client_email", &email);
-        if (!key.n || !memmem(key.p, key.n, "PRIVATE KEY-----", 16))
-                return err_set(err, E_INPUT,
-                               "%s has no private_key: it is not the key file of a service account",
-                               name);
-        if (!email.n)
-                return err_set(err, E_INPUT,
-                               "%s has no client_email: it is not the key file of a service "
-                               "account",
-                               name);
-        return store_set(k->store, x, "", p, n, STORE_TOKEN, err);
 }
