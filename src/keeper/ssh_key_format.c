@@ -104,7 +104,7 @@ static EVP_PKEY *get_ed25519(struct cur *c)
 {
         struct ssh_bytes public, both;
         if (ssh_get(c, 32, &public) < 0 || public.n != 32 || ssh_get(c, 64, &both) < 0 ||
-            both.n != 64)
+            both.n != 64 || memcmp(both.p + 32, public.p, 32) != 0)
                 return NULL;
         return EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, both.p, 32);
 }

@@ -38,11 +38,10 @@ void plan_ssh(struct session_plan *plan)
 static void read_file(const char *path, struct buf *b)
 {
         _cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-        uint8_t *p;
-        ssize_t n = 0;
-        while (fd >= 0 && b->len < FILE_MAX && (p = buf_room(b, 65536)) &&
-               (n = read(fd, p, 65536)) > 0)
-                b->len += (size_t)n;
+        uint8_t some[65536];
+        ssize_t n;
+        while (fd >= 0 && b->len < FILE_MAX && (n = read(fd, some, sizeof some)) > 0)
+                buf_put(b, some, (size_t)n);
 }
 
 /* find(place, home, h): in the files that ssh looks into by itself. */
