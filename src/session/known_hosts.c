@@ -1,5 +1,6 @@
 /* known_hosts.c - see known_hosts.h. The file is the user's own; whoever can write it decides whom
  * ssh trusts anyway. It must still never be read in another way than ssh reads it. */
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "session/known_hosts.h"
 
 #include "base/str.h"
@@ -43,6 +44,15 @@ static size_t decode(const char *s, uint8_t *out, size_t max)
         return s[strspn(s, "=")] ? 0 : n;
 }
 
+/* As base/sha256.c: functions that bring nothing else of the library along. */
+static void sha1(const void *p, size_t n, uint8_t out[SHA_DIGEST_LENGTH])
+{
+        SHA_CTX c;
+        SHA1_Init(&c);
+        SHA1_Update(&c, p, n);
+        SHA1_Final(out, &c);
+}
+
 /* hmac_sha1(key, n, text, out): how ssh hides a name; the key is as long as the hash. */
 static void hmac_sha1(const uint8_t key[SHA_DIGEST_LENGTH], const char *text,
                       uint8_t out[SHA_DIGEST_LENGTH])
@@ -59,8 +69,8 @@ static void hmac_sha1(const uint8_t key[SHA_DIGEST_LENGTH], const char *text,
         if (n > NAME_MAX_)
                 n = NAME_MAX_;
         memcpy(inner + BLOCK, text, n);
-        SHA1(inner, BLOCK + n, outer + BLOCK);
-        SHA1(outer, sizeof outer, out);
+        sha1(inner, BLOCK + n, outer + BLOCK);
+        sha1(outer, sizeof outer, out);
 }
 
 /* is_hashed_name(entry, name): "|1|salt|hash". */

@@ -12,6 +12,7 @@
 #include "session/home.h"
 #include "session/profiles.h"
 #include "session/seed.h"
+#include "session/sup_ssh.h"
 #include "session/toolchain.h"
 
 #include <errno.h>
@@ -384,6 +385,7 @@ int session_plan_make(const struct session_opts *opts, const struct store *store
                 goto fail;
         order_mounts(b);
         plan_env(opts, &profile, &tools, plan);
+        plan_ssh(plan);
         return 0;
 fail:
         session_plan_free(plan);

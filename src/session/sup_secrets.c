@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "session/secret_files.h"
+#include "session/sup_ssh.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -159,10 +160,23 @@ static int send_patiently(struct sup_role_process *r, uint32_t type, const struc
 int sup_secrets_give(struct sup_secret *x, int fd, struct err *err)
 {
         struct sup_door *d = x->all->sup->door;
-        _cleanup_buf_ struct buf line = {0}, b = {0};
+        _cleanup_buf_ struct buf line = {0}, b = {0}, hosts = {0};
+        if (x->state == SUP_SECRET_ASKED && sup_ssh_is(x->secret->line.secret)) {
+                if (sup_ssh_hosts(x->secret, x->all->sup->plan->box.home, &hosts, err) < 0)
+                        return -1;
+                if (send_patiently(&d->roles[SUP_KEEPER], DOOR_SSH_HOSTS, &hosts, -1) < 0)
+                        return err_sys(err, "tell the keeper whom a key of ssh is for");
+        }
         rule_line_print(&x->secret->line, &line);
         buf_put_u32(&b, x->secret->number);
         buf_put_lstr(&b, buf_cstr(&line));
+        if (sup_ssh_is(x->secret->line.secret)) {
+                _cleanup_buf_ struct buf hosts = {0};
+                if (sup_ssh_hosts(x->secret, x->all->sup->plan->box.home, &hosts, err) < 0)
+                        return -1;
+                if (send_patiently(&d->roles[SUP_KEEPER], DOOR_SSH_HOSTS, &hosts, -1) < 0)
+                        return err_sys(err, "tell the keeper of the host keys");
+        }
         if (send_patiently(&d->roles[SUP_KEEPER], DOOR_SECRET, &b, fd) < 0)
                 return err_sys(err, "give the value to the keeper");
         return 0;

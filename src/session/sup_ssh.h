@@ -17,7 +17,7 @@ struct session_secrets;
 bool sup_ssh_is(const struct rule_secret *);
 
 /* plan_ssh(plan): the agent's socket and SSH_AUTH_SOCK, if a secret of the plan is for ssh. After
- * plan_secrets_find and plan_env. */
+ * plan_secrets and plan_env. */
 void plan_ssh(struct session_plan *);
 
 /* sup_ssh_hosts(s, home, b, err): the body of DOOR_SSH_HOSTS. A place whose host key is not known
