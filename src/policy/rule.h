@@ -9,7 +9,8 @@
  *               SOURCE: env [NAME], cmd 'COMMAND', file PATH, aws [PROFILE], vault [NAME],
  *               login claude|codex
  *               FORM: bearer, basic, header NAME, query NAME, path, cookie NAME, json /POINTER,
- *               form NAME, ws /POINTER; or one of: sigv4, hmac HEADER, gcp, github-app, oauth, ssh
+ *               form NAME, ws /POINTER; gcp, github-app, oauth, whose tokens may be shown in other
+ *               forms besides; or alone: sigv4, hmac HEADER, ssh
  *   bind        PATH [ro|rw|cow]
  *   limit       KEY=VALUE...
  *
@@ -131,13 +132,14 @@ struct rule_secret {
         char *service, *region; /* sigv4 */
         char *user;             /* basic: the user's name when it is injected */
         /* hmac: what is signed, a text with {method} {host} {path} {query} {target} {body}
-         * {body-hash} (hexadecimal, by the same hash) {time} (seconds) {time-ms}; and how it is
-         * written: "sha256" (also when NULL), "sha512", "sha1"; "hex" (also when NULL), "base64";
-         * what stands before it, or NULL */
+         * {body_sha256} {time} {time_ms} {header:NAME}; and how it is written: "sha256" (also when
+         * NULL), "sha512", "sha1"; "hex" (also when NULL), "base64"; what stands before it, or NULL
+         */
         char *message, *hash, *encoding, *prefix;
-        char *time_header; /* hmac: gets the {time} or {time-ms} that was signed; small letters */
-        char *app, *installation, *repos; /* github-app */
-        char *token;                      /* oauth: the token endpoint, https://... */
+        char *time_header; /* hmac: gets the {time} or {time_ms} that was signed; small letters */
+        char *app;         /* github-app: its id; oauth and login: the client's id */
+        char *installation, *repos; /* github-app */
+        char *token; /* oauth, login: the token endpoint, https://...; a login always has it */
 };
 
 /* rule_secret_source_arg(s): the variable, entry or profile that is meant when none was said. */

@@ -15,6 +15,8 @@ int rule_secret_opts(const struct words *, size_t at, struct rule_secret *, size
  * in the whole line. NULL: nothing. */
 const char *rule_secret_forms_fault(const struct rule_secret *);
 const char *rule_secret_fault(const struct rule_secret *);
+/* rule_secret_fill(s): what is known of an agent's login when its line does not say it. */
+void rule_secret_fill(struct rule_secret *);
 /* rule_header_take(s, n, &name, err): a header that may carry a secret, in small letters. */
 int rule_header_take(const char *, size_t n, char **name, struct err *);
 

@@ -269,6 +269,7 @@ static int parse(struct at *a)
         }
         if (rule_secret_opts(a->w, a->i, a->s, &a->i, a->err) < 0)
                 return -1;
+        rule_secret_fill(a->s);
         fault = rule_secret_fault(a->s);
         return fault ? wrong(a, fault) : 0;
 }

@@ -12,8 +12,11 @@
 #include <string.h>
 
 #define AS(f) (1u << RULE_AS_##f)
-/* The value is a key that makes signatures or fetches tokens, and is itself never shown. */
-#define MAKERS (AS(SIGV4) | AS(HMAC) | AS(GCP) | AS(GITHUB_APP) | AS(OAUTH) | AS(SSH))
+/* The value is a key that makes signatures, and is itself never shown. */
+#define SIGNERS (AS(SIGV4) | AS(HMAC) | AS(SSH))
+/* It fetches tokens. They are bearers, and may be shown in other forms besides. */
+#define FETCHERS    (AS(GCP) | AS(GITHUB_APP) | AS(OAUTH))
+#define TOKEN_FORMS (AS(BEARER) | AS(BASIC) | AS(HEADER) | AS(QUERY) | AS(COOKIE))
 /* What cannot be added to a request that does not have it already. */
 #define NOT_INJECTED (AS(PATH) | AS(JSON) | AS(FORM) | AS(WS) | AS(SSH))
 #define ANY          (~0u)
@@ -131,13 +134,15 @@ static int on_user(struct rule_secret *s, const char *v, struct err *err)
         return keep(&s->user, v);
 }
 
-static const char *const fields[] = {"method", "host",      "path", "query",  "target",
-                                     "body",   "body-hash", "time", "time-ms"};
+static const char *const fields[] = {"method", "host",        "path", "query",  "target",
+                                     "body",   "body_sha256", "time", "time_ms"};
 
-/* field_at(s, n): the length of the {field} at ${s}, 0 when it is none that we know. */
+/* field_at(s): the length of the {field} at ${s}, 0 when it is none that we know. */
 static size_t field_at(const char *s)
 {
         size_t n = strcspn(s, "}");
+        if (s[n] && n > 8 && str_starts(s, "{header:"))
+                return n + 1;
         for (size_t i = 0; i < sizeof fields / sizeof *fields && s[n]; i++)
                 if (strlen(fields[i]) == n - 1 && strncmp(fields[i], s + 1, n - 1) == 0)
                         return n + 1;
@@ -156,7 +161,7 @@ static int on_message(struct rule_secret *s, const char *v, struct err *err)
                 if (!n) {
                         wrong(err, "message= has a field that is not known");
                         return err_hint(err, "known: {method} {host} {path} {query} {target} "
-                                             "{body} {body-hash} {time} {time-ms}");
+                                             "{body} {body_sha256} {time} {time_ms} {header:NAME}");
                 }
                 has_field = true;
                 p += n - 1;
@@ -198,7 +203,7 @@ static int on_time_header(struct rule_secret *s, const char *v, struct err *err)
 
 static int on_app(struct rule_secret *s, const char *v, struct err *err)
 {
-        return keep_word(&s->app, v, ".-_", err, "app= wants the app's id or client id");
+        return keep_word(&s->app, v, ".-_", err, "app= wants the id of the app or client");
 }
 
 static int on_installation(struct rule_secret *s, const char *v, struct err *err)
@@ -246,27 +251,28 @@ static int on_token(struct rule_secret *s, const char *v, struct err *err)
 static const struct {
         const char *name;
         bool has_value;
-        unsigned forms; /* that may have it */
+        unsigned forms;   /* that may have it */
+        bool is_of_login; /* a login may have it too */
         const char *whose;
         int (*on)(struct rule_secret *, const char *, struct err *);
 } options[] = {
-        {"inject", false, ANY, "", on_inject},
-        {"plain", false, ANY & ~AS(SSH), "forms of HTTP", on_plain},
-        {"ttl", true, ANY, "", on_ttl},
-        {"refresh", true, ANY, "", on_refresh},
-        {"leak", true, ANY, "", on_leak},
-        {"service", true, AS(SIGV4), "sigv4", on_service},
-        {"region", true, AS(SIGV4), "sigv4", on_region},
-        {"user", true, AS(BASIC) | AS(GITHUB_APP), "basic", on_user},
-        {"message", true, AS(HMAC), "hmac", on_message},
-        {"hash", true, AS(HMAC), "hmac", on_hash},
-        {"encoding", true, AS(HMAC), "hmac", on_encoding},
-        {"prefix", true, AS(HMAC), "hmac", on_prefix},
-        {"time-header", true, AS(HMAC), "hmac", on_time_header},
-        {"app", true, AS(GITHUB_APP), "github-app", on_app},
-        {"installation", true, AS(GITHUB_APP), "github-app", on_installation},
-        {"repos", true, AS(GITHUB_APP), "github-app", on_repos},
-        {"token", true, AS(OAUTH), "oauth", on_token},
+        {"inject", false, ANY, false, "", on_inject},
+        {"plain", false, ANY & ~AS(SSH), false, "forms of HTTP", on_plain},
+        {"ttl", true, ANY, false, "", on_ttl},
+        {"refresh", true, ANY, false, "", on_refresh},
+        {"leak", true, ANY, false, "", on_leak},
+        {"service", true, AS(SIGV4), false, "sigv4", on_service},
+        {"region", true, AS(SIGV4), false, "sigv4", on_region},
+        {"user", true, AS(BASIC) | AS(GITHUB_APP), false, "basic", on_user},
+        {"message", true, AS(HMAC), false, "hmac", on_message},
+        {"hash", true, AS(HMAC), false, "hmac", on_hash},
+        {"encoding", true, AS(HMAC), false, "hmac", on_encoding},
+        {"prefix", true, AS(HMAC), false, "hmac", on_prefix},
+        {"time-header", true, AS(HMAC), false, "hmac", on_time_header},
+        {"app", true, AS(GITHUB_APP) | AS(OAUTH), true, "github-app, oauth and logins", on_app},
+        {"installation", true, AS(GITHUB_APP), false, "github-app", on_installation},
+        {"repos", true, AS(GITHUB_APP), false, "github-app", on_repos},
+        {"token", true, AS(OAUTH), true, "oauth and logins", on_token},
 };
 enum { OPTIONS_N = sizeof options / sizeof *options };
 
@@ -297,7 +303,8 @@ int rule_secret_opts(const struct words *w, size_t at, struct rule_secret *s, si
                 if (seen & 1u << k)
                         return err_set(err, E_INPUT, "%s may be said only once", options[k].name);
                 seen |= 1u << k;
-                if (!(forms_of(s) & options[k].forms))
+                if (!(forms_of(s) & options[k].forms) &&
+                    !(options[k].is_of_login && s->source == RULE_FROM_LOGIN))
                         return err_set(err, E_INPUT, "%s is only for %s", options[k].name,
                                        options[k].whose);
                 if (options[k].on(s, options[k].has_value ? word + n + 1 : "", err) < 0)
@@ -322,18 +329,41 @@ const char *rule_secret_fault(const struct rule_secret *s)
 
 const char *rule_secret_forms_fault(const struct rule_secret *s)
 {
-        unsigned all = forms_of(s);
-        if (all & MAKERS && s->forms_n > 1)
-                return "a key that makes signatures or tokens has one form alone, because it is "
-                       "never shown itself";
+        unsigned all = forms_of(s), fetchers = all & FETCHERS;
+        if (all & SIGNERS && s->forms_n > 1)
+                return "a key that makes signatures has one form alone, because it is never shown "
+                       "itself";
+        if (fetchers && (fetchers & (fetchers - 1) || all & ~(FETCHERS | TOKEN_FORMS)))
+                return "beside gcp, github-app or oauth, of which there is one, tokens are shown "
+                       "as "
+                       "bearer, basic, header, query or cookie";
         if (s->source == RULE_FROM_AWS && all != AS(SIGV4))
                 return "keys of AWS are shown by their signatures only: as sigv4";
-        if (s->source == RULE_FROM_LOGIN && all & MAKERS)
-                return "a login is shown as bearer, basic, header or cookie";
+        if (s->source == RULE_FROM_LOGIN && all & ~TOKEN_FORMS)
+                return "a login is shown as bearer, basic, header, query or cookie";
         for (size_t i = 0; i < s->forms_n; i++)
                 for (size_t k = 0; k < i; k++)
                         if (s->forms[i].form == s->forms[k].form &&
                             (!s->forms[i].name || strcmp(s->forms[i].name, s->forms[k].name) == 0))
                                 return "a form may be said only once";
         return NULL;
+}
+
+void rule_secret_fill(struct rule_secret *s)
+{
+        static const struct {
+                const char *agent, *token, *app;
+        } logins[] = {
+                {"claude", "https://platform.claude.com/v1/oauth/token",
+                 "9d1c250a-e61b-44d9-88ed-5944d1962f5e"},
+                {"codex", "https://auth.openai.com/oauth/token", "app_EMoamEEZ73f0CkXaXp7hrann"},
+        };
+        for (size_t i = 0; s->source == RULE_FROM_LOGIN && i < 2; i++) {
+                if (strcmp(logins[i].agent, s->source_arg) != 0)
+                        continue;
+                if (!s->token)
+                        s->token = str_dup(logins[i].token);
+                if (!s->app)
+                        s->app = str_dup(logins[i].app);
+        }
 }

@@ -62,9 +62,10 @@ static const struct {
          "secret X from vault at a.org as hmac x-signature inject leak=kill "
          "\"message={method}\\n{path}\\n{body}\" hash=sha512 encoding=base64 prefix=sha512= "
          "time-header=x-time"},
-        {"secret X from vault at a.org as hmac x-s message='v0:{time}':{body-hash}\"\\t\"{time-ms}",
+        {"secret X from vault at a.org as hmac x-s "
+         "message='v0:{time}':{body_sha256}\"\\t\"{time_ms}{header:x-a}",
          "secret X from vault at a.org as hmac x-s "
-         "\"message=v0:{time}:{body-hash}\\t{time-ms}\""},
+         "\"message=v0:{time}:{body_sha256}\\t{time_ms}{header:x-a}\""},
         {"secret G from file ~/sa.json at *.googleapis.com as gcp inject", NULL},
         {"secret GH from vault at api.github.com,github.com as github-app app=Iv1.0a "
          "installation=77 repos=a,b.c inject",
@@ -76,7 +77,12 @@ static const struct {
          "secret K from file ~/.ssh/id_ed25519 at github.com as ssh"},
         {"secret X from cmd 'op read x' at a.org as bearer refresh=30m leak=revoke plain",
          "secret X from cmd \"op read x\" at a.org as bearer plain refresh=1800 leak=revoke"},
-        {"secret C from login claude at api.anthropic.com as bearer inject", NULL},
+        {"secret C from login claude at api.anthropic.com as bearer inject",
+         "secret C from login claude at api.anthropic.com as bearer inject "
+         "app=9d1c250a-e61b-44d9-88ed-5944d1962f5e "
+         "token=https://platform.claude.com/v1/oauth/token"},
+        {"secret C from login codex at a.org as bearer app=me token=https://a.org/t", NULL},
+        {"secret G from vault at github.com as github-app,basic app=1 installation=2", NULL},
         {"bind ~/.config/nvim", "bind ~/.config/nvim ro"},
         {"bind '/srv/my data' cow", "bind \"/srv/my data\" cow"},
         {"limit memory=4G cpu=2 pids=2048 disk=10G time=8h spend=5usd", NULL},
@@ -236,6 +242,11 @@ static const struct {
         {"secret X from env at a.org as oauth token=https://u@a.org/t", 37, "token endpoint"},
         {"secret X from env at a.org as oauth token=https://127.1/t", 37, "token endpoint"},
         {"secret X from env at a.org as bearer token=https://a.org/t", 38, "only for oauth"},
+        {"secret X from env at a.org as bearer app=1", 38, "only for github-app, oauth"},
+        {"secret X from env at a.org as gcp,oauth token=https://a.org/t", 31, "there is one"},
+        {"secret X from env at a.org as gcp,json /a", 31, "tokens are shown as"},
+        {"secret X from login codex at a.org as path", 39, "a login is shown as"},
+        {"secret X from env at a.org as hmac x-s message={header:}", 40, "{path}"},
         {"secret X from vault at a.org as ssh inject", 37, "nothing to inject"},
         {"secret X from vault at a.org as ssh plain", 37, "forms of HTTP"},
         {"secret X from vault at a.org as json /a inject", 41, "can be added"},

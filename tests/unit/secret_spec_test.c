@@ -46,7 +46,9 @@ static const struct {
         {"AWS=aws:dev@*.s3.eu-west-1.amazonaws.com",
          "secret AWS from aws dev at *.s3.eu-west-1.amazonaws.com as sigv4"},
         {"C=login:claude@api.anthropic.com:bearer",
-         "secret C from login claude at api.anthropic.com as bearer"},
+         "secret C from login claude at api.anthropic.com as bearer "
+         "app=9d1c250a-e61b-44d9-88ed-5944d1962f5e "
+         "token=https://platform.claude.com/v1/oauth/token"},
         {"X from cmd 'pass x' at a.org as bearer ttl=1h",
          "secret X from cmd \"pass x\" at a.org as bearer ttl=3600"},
 };
