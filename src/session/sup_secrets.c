@@ -170,13 +170,6 @@ int sup_secrets_give(struct sup_secret *x, int fd, struct err *err)
         rule_line_print(&x->secret->line, &line);
         buf_put_u32(&b, x->secret->number);
         buf_put_lstr(&b, buf_cstr(&line));
-        if (sup_ssh_is(x->secret->line.secret)) {
-                _cleanup_buf_ struct buf hosts = {0};
-                if (sup_ssh_hosts(x->secret, x->all->sup->plan->box.home, &hosts, err) < 0)
-                        return -1;
-                if (send_patiently(&d->roles[SUP_KEEPER], DOOR_SSH_HOSTS, &hosts, -1) < 0)
-                        return err_sys(err, "tell the keeper of the host keys");
-        }
         if (send_patiently(&d->roles[SUP_KEEPER], DOOR_SECRET, &b, fd) < 0)
                 return err_sys(err, "give the value to the keeper");
         return 0;
