@@ -24,7 +24,7 @@ static int explain(struct runargs *r, bool is_json)
                 r->opts.is_waiting = true;
                 made = session_plan_make(&r->opts, &r->store, "ID", &plan, &err);
         }
-        if (made < 0)
+        if (made < 0 || plan_secrets_find(&plan, true, &err) < 0)
                 return out_error(&err);
         session_plan_tell_door(&plan);
         int code = EXIT_OK;

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "box/cgroup.h"
 #include "box/landlock.h"
+#include "cli/boxsecrets.h"
 #include "cli/out.h"
 #include "session/start.h"
 
@@ -99,6 +100,18 @@ static void rules(struct json *j, const struct door_policy *p)
         json_close(j, ']');
 }
 
+static void secrets(struct json *j, const struct session_secrets *all)
+{
+        json_open(j, "secrets", '[');
+        for (size_t i = 0; i < all->n; i++) {
+                json_open(j, NULL, '{');
+                boxsecrets_json(all->v[i].line.secret, j);
+                json_str(j, "said_by", all->v[i].where);
+                json_close(j, '}');
+        }
+        json_close(j, ']');
+}
+
 static void notes(struct json *j, const char *key, const struct session_plan *p, bool is_left_out)
 {
         json_open(j, key, '[');
@@ -145,6 +158,7 @@ int explain_json(const struct session_plan *p)
         json_close(&j, ']');
         limits(&j, &b->limits);
         rules(&j, &p->door);
+        secrets(&j, &p->secrets);
         strings(&j, "persist", &p->persist);
         notes(&j, "notes", p, false);
         notes(&j, "left_out", p, true);

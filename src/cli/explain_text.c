@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "box/cgroup.h"
 #include "box/landlock.h"
+#include "cli/boxsecrets.h"
 #include "cli/out.h"
 #include "session/start.h"
 
@@ -140,6 +141,27 @@ static void rules(const struct door_policy *p)
                 puts("  no line");
 }
 
+/* secrets(p): what kind of source each has, never what is asked there, and no value. */
+static void secrets(const struct session_plan *p)
+{
+        if (p->secrets.n == 0)
+                return;
+        head("Secrets (the box has placeholders; values are with its keeper)");
+        for (size_t i = 0; i < p->secrets.n; i++) {
+                const struct session_secret *s = &p->secrets.v[i];
+                const struct rule_secret *line = s->line.secret;
+                _cleanup_buf_ struct buf at = {0}, as = {0}, besides = {0};
+                boxsecrets_places(line, &at);
+                boxsecrets_forms(line, &as);
+                boxsecrets_extras(line, &besides);
+                _cleanup_free_ char *words =
+                        str_fmt("from %s at %s as %s%s%s (%s)", rule_source_word(line->source),
+                                buf_cstr(&at), buf_cstr(&as), besides.len ? ", " : "",
+                                buf_cstr(&besides), s->where);
+                item(28, line->name, words);
+        }
+}
+
 static void notes(const struct session_plan *p, bool is_left_out, const char *title)
 {
         bool has_head = false;
@@ -170,6 +192,7 @@ void explain_text(const struct session_plan *p)
         environment(p);
         limits(p);
         rules(&p->door);
+        secrets(p);
         list("Kept of the home for the next box of this profile", &p->persist);
         notes(p, false, "Notes");
         notes(p, true, "Left out");

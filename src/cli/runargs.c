@@ -46,6 +46,10 @@ void runargs_init(struct runargs *r, const struct cmd *cmd, enum runargs_kind ki
                          "let it reach something: 'GET example.org/api/**'; repeatable"),
                 ARG_LIST(0, "deny", &o->deny, "RULE", "refuse it something; wins over --allow"),
                 ARG_LIST(0, "policy", &o->policy, "FILE", "rules that go before your own"),
+                ARG_LIST(0, "secret", &o->secrets, "SPEC",
+                         "let it use a key that it never has: NAME@HOST[,HOST][:FORM]; repeatable"),
+                ARG_STR(0, "as", &r->identity, "IDENTITY",
+                        "a named set of secrets (ostiary help secrets)"),
                 ARG_STR(0, "level", &r->level, "LEVEL",
                         "what becomes of what no rule speaks of: easy (default) asks, strict "
                         "refuses, learn lets it pass and records it"),
@@ -192,10 +196,10 @@ static int read_values(struct runargs *r)
 {
         struct session_opts *o = &r->opts;
         struct err err = {0};
-        char **const to[] = {&o->name,         &o->profile, &o->workspace, &o->cwd,
-                             &o->force_reason, &o->level,   &o->door_fault};
-        const char *const from[] = {r->name,  r->profile, r->workspace, r->cwd,
-                                    r->force, r->level,   r->door_fault};
+        char **const to[] = {&o->name,         &o->profile, &o->workspace,  &o->cwd,
+                             &o->force_reason, &o->level,   &o->door_fault, &o->identity};
+        const char *const from[] = {r->name,  r->profile, r->workspace,  r->cwd,
+                                    r->force, r->level,   r->door_fault, r->identity};
         for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
                 if (from[i]) {
                         free(*to[i]);

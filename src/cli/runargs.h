@@ -10,7 +10,7 @@
 
 struct err;
 
-enum { RUNARGS_FLAGS_MAX = 32 };
+enum { RUNARGS_FLAGS_MAX = 40 };
 
 enum runargs_kind {
         RUNARGS_RUN,  /* everything */
@@ -27,7 +27,7 @@ struct runargs {
 
         /* as written, before they are understood */
         const char *name, *profile, *workspace, *cwd, *force, *terminal, *detach_key, *level,
-                *door_fault, *proxy;
+                *door_fault, *proxy, *identity;
         struct strs env, limits, binds;
         int tty; /* 1 -t, 0 -T, -1 neither */
         struct arg flags[RUNARGS_FLAGS_MAX];

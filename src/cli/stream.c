@@ -233,6 +233,11 @@ static void on_frame(struct loop *l, struct frame *f)
                 l->is_owed = false;
                 free(words);
                 return;
+        case MSG_ALARM: /* also to those who want no notices */
+                if (cur_lstr(&f->body, 8192, &words) == 0)
+                        ended_notice(l->s->is_tty && l->s->is_started, words);
+                free(words);
+                return;
         case MSG_REFUSED:
                 l->refused.len = 0;
                 buf_put(&l->refused, f->body.p, f->body.left);
@@ -397,8 +402,12 @@ int stream_started(int sock, struct err *err)
                         return err_set(err, E_SYSTEM,
                                        "the box's supervisor ended before the box was ready");
                 uint32_t type = f.type;
+                char *words = NULL;
                 if (type == MSG_FAILED)
                         ended_failure(&f.body, err);
+                else if (type == MSG_NOTICE && cur_lstr(&f.body, 4096, &words) == 0)
+                        ended_notice(false, words);
+                free(words);
                 frame_release(&f);
                 if (type == MSG_FAILED)
                         return -1;
