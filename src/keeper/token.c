@@ -59,12 +59,24 @@ bool token_is(const struct store_secret *s)
         return r->source == RULE_FROM_LOGIN;
 }
 
+/* unlock(k, t): there is nothing to keep; others may have their turn. */
+static int unlock(struct keeper *k, struct token *t)
+{
+        if (!t->is_locked)
+                return 0;
+        t->is_locked = false;
+        struct buf *b = keeper_message(k, DOOR_ROTATED);
+        buf_put_u32(b, t->number);
+        keeper_put_bytes(b, "", 0);
+        return keeper_to_supervisor(k);
+}
+
 /* serve_parked(k, t): everybody who waited asks again, and is answered now. */
 static int serve_parked(struct keeper *k, struct token *t)
 {
         static struct frame f;
         struct token_parked *p = t->parked, *next;
-        int r = 0;
+        int r = unlock(k, t);
         t->step = TOKEN_IDLE;
         t->parked = NULL;
         t->parked_n = 0;
@@ -112,6 +124,7 @@ static int begin(struct keeper *k, struct token *t, const struct store_secret *s
         if (!is_shared)
                 return fetch(k, t);
         t->step = TOKEN_HOST;
+        t->is_locked = true;
         t->began_ms = keeper_now_ms();
         buf_put_u32(keeper_message(k, DOOR_REFRESH), t->number);
         return keeper_to_supervisor(k);
@@ -202,6 +215,7 @@ static int rotated(struct keeper *k, struct token *t, const struct store_secret 
         explicit_bzero(text, strlen(text));
         free(text);
         t->step = TOKEN_KEEPING;
+        t->is_locked = false;
         return keeper_to_supervisor(k);
 }
 

@@ -36,6 +36,7 @@ struct token {
         bool has_refresh, has_secret; /* parts "refresh" and "secret" */
         uint64_t expires_s, life_s;   /* of the access token; 0: there is none */
         enum token_step step;
+        bool is_locked; /* the host holds its copy for us */
         uint32_t fetch_id;
         uint64_t began_ms;
         struct token_parked *parked;

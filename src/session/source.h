@@ -83,6 +83,14 @@ int source_aws_read(const struct strs *env, const char *home, const char *profil
 void source_aws_put(const struct source_aws *, struct buf *);
 /* source_aws_of_process(fd, b, &expires_s, err): the same of what such a command printed. */
 int source_aws_of_process(int fd, struct buf *, uint64_t *expires_s, struct err *);
+/* Where an agent keeps its login below the home, and where in it: the object that holds the tokens,
+ * and its keys. */
+struct source_login {
+        const char *name, *dir, *file;
+        const char *object, *access, *refresh, *expires_ms; /* the last may be NULL */
+};
+/* source_login(name): NULL when there is no such agent. */
+const struct source_login *source_login(const char *name);
 /* source_login_path(name, home): where the host keeps the login of that agent; the caller frees.
  * NULL when there is no such agent. */
 char *source_login_path(const char *name, const char *home);

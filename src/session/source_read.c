@@ -230,35 +230,29 @@ int source_aws_of_process(int fd, struct buf *b, uint64_t *expires_s, struct err
 /* --- logins ------------------------------------------------------------------------------------
  */
 
-/* Where agents keep their login, and where in it: the object that holds the tokens, and its keys.
- */
-static const struct {
-        const char *name, *dir, *file;
-        const char *object, *access, *refresh, *expires_ms;
-} logins[] = {
+static const struct source_login logins[] = {
         {"claude", ".claude", ".credentials.json", "claudeAiOauth", "accessToken", "refreshToken",
          "expiresAt"},
         {"codex", ".codex", "auth.json", "tokens", "access_token", "refresh_token", NULL},
 };
-enum { LOGINS_N = sizeof logins / sizeof *logins };
 
-static size_t login_find(const char *name)
+const struct source_login *source_login(const char *name)
 {
-        size_t i = 0;
-        while (i < LOGINS_N && strcmp(logins[i].name, name) != 0)
-                i++;
-        return i;
+        for (size_t i = 0; i < sizeof logins / sizeof *logins; i++)
+                if (strcmp(logins[i].name, name) == 0)
+                        return &logins[i];
+        return NULL;
 }
 
 char *source_login_path(const char *name, const char *home)
 {
-        size_t i = login_find(name);
-        return i < LOGINS_N ? str_fmt("%s/%s/%s", home, logins[i].dir, logins[i].file) : NULL;
+        const struct source_login *l = source_login(name);
+        return l ? str_fmt("%s/%s/%s", home, l->dir, l->file) : NULL;
 }
 
 int source_login_read(const char *name, const char *home, struct buf *b, struct err *err)
 {
-        size_t i = login_find(name);
+        const struct source_login *l = source_login(name);
         _cleanup_free_ char *path = source_login_path(name, home);
         if (!path)
                 return err_set(err, E_INPUT, "there is no login named \"%s\"", name);
@@ -270,15 +264,13 @@ int source_login_read(const char *name, const char *home, struct buf *b, struct 
         json_t *j = parse(text, path, err);
         if (!j)
                 return -1;
-        const json_t *o = json_object_get(j, logins[i].object);
-        const char *access = text_at(o, logins[i].access);
-        const char *refresh = text_at(o, logins[i].refresh);
+        const json_t *o = json_object_get(j, l->object);
+        const char *access = text_at(o, l->access);
+        const char *refresh = text_at(o, l->refresh);
         int r = 0;
         if (access) {
                 json_int_t ms =
-                        logins[i].expires_ms
-                                ? json_integer_value(json_object_get(o, logins[i].expires_ms))
-                                : 0;
+                        l->expires_ms ? json_integer_value(json_object_get(o, l->expires_ms)) : 0;
                 json_t *out = json_pack("{s:s,s:s,s:I}", "access", access, "refresh",
                                         refresh ? refresh : "", "expires",
                                         ms > 0 ? ms / 1000 : (json_int_t)0);

@@ -319,6 +319,7 @@ void sup_secrets_fail_all(struct sup *s, const char *words)
                         client_send_failed(x->rotator, &err);
                 x->rotator = NULL;
                 loop_timer_stop(&x->refresh);
+                sup_login_end(x);
                 source_cancel(&x->source);
         }
 }

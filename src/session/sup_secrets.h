@@ -27,8 +27,9 @@ struct sup_secret {
         bool wants_again;  /* somebody asked meanwhile */
         uint64_t since_ms; /* when it was first held: what ttl= is counted from */
         struct loop_timer refresh;
-        struct client *rotator; /* who waits for the answer; NULL: nobody */
-        char *fault;            /* why the last refresh failed, or NULL */
+        struct client *rotator;  /* who waits for the answer; NULL: nobody */
+        char *fault;             /* why the last refresh failed, or NULL */
+        struct sup_login *login; /* NULL until it is refreshed (sup_login.c) */
 };
 
 /* Somebody waits until nobody can use it any more. */
@@ -76,6 +77,15 @@ void sup_secrets_revoked(struct sup *, uint32_t number);
 /* sup_secrets_rotated(s, body): DOOR_ROTATED: a fresh token that should be kept where the host
  * keeps it. */
 void sup_secrets_rotated(struct sup *, struct cur *);
+
+/* sup_login.c */
+/* sup_login_refresh(x): DOOR_REFRESH: ask its source again, under the lock of what the host keeps.
+ */
+void sup_login_refresh(struct sup_secret *);
+/* sup_login_rotated(x, json, n): DOOR_ROTATED: keep it, then let go. n 0: there was nothing to
+ * keep. 0, or -1 after the user was told. */
+int sup_login_rotated(struct sup_secret *, const uint8_t *json, size_t n);
+void sup_login_end(struct sup_secret *);
 
 /* sup_secrets_alarm.c */
 /* sup_secrets_alarm(s, body): DOOR_ALARM of egress. */

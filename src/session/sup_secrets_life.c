@@ -88,10 +88,10 @@ static void forget(struct sup_secret *x)
 {
         x->state = SUP_SECRET_REVOKED;
         loop_timer_stop(&x->refresh);
-        if (x->source.is_asking) {
-                source_cancel(&x->source);
-                sup_secrets_settled(x, NULL);
-        }
+        if (!x->is_busy)
+                return;
+        source_cancel(&x->source);
+        sup_secrets_settled(x, NULL); /* the keeper does not answer for what it has dropped */
 }
 
 void sup_secrets_revoke(struct sup *s, uint32_t number, struct client *c)
@@ -146,13 +146,16 @@ void sup_secrets_revoked(struct sup *s, uint32_t number)
 
 void sup_secrets_rotated(struct sup *s, struct cur *c)
 {
-        uint32_t number;
+        struct sup_secrets *all = sup_secrets_of(s);
+        uint32_t number, n;
+        const uint8_t *json;
         _cleanup_buf_ struct buf b = {0};
-        if (cur_u32(c, &number) < 0 || !s->door)
+        if (cur_u32(c, &number) < 0 || cur_u32(c, &n) < 0 || cur_bytes(c, n, &json) < 0 ||
+            !s->door || number == 0 || number > all->n)
                 return;
-        /* No source of a box can be written to; the keeper goes on with what it has. */
+        int r = sup_login_rotated(&all->v[number - 1], json, n);
         buf_put_u32(&b, number);
-        buf_put_u32(&b, 0);
+        buf_put_u32(&b, r == 0);
         sup_role_send(&s->door->roles[SUP_KEEPER], DOOR_KEPT, &b, NULL, 0);
 }
 

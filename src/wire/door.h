@@ -81,8 +81,9 @@ enum door_msg {
         DOOR_REVOKED,         /* u32 number, as asked */
         DOOR_REFRESH,         /* u32 number: ask the source again (DOOR_SECRET). For a login: lock
                                  what the host keeps until DOOR_ROTATED or a new DOOR_REFRESH */
-        DOOR_ROTATED, /* u32 number, bytes value, in the form in which the source gave it: to
-                         be kept where the host keeps it, before anybody uses it */
+        DOOR_ROTATED, /* u32 number, bytes JSON with access, refresh, expires: to be kept where the
+                         host keeps it, before anybody uses it; empty: there is nothing to keep. The
+                         lock of DOOR_REFRESH is let go. Answered by DOOR_KEPT */
 
         /* keeper -> egress */
         DOOR_GRANTED = 520, /* u32 number, lstr secret line, u32 n, n x (lstr part, lstr
