@@ -37,5 +37,8 @@ allow   *        api.anthropic.com
 allow   *        platform.claude.com/v1/oauth/**
 allow   GET,HEAD platform.claude.com
 allow   GET,HEAD claude.ai
-secret  ANTHROPIC_API_KEY       from env at api.anthropic.com as header x-api-key
-secret  CLAUDE_CODE_OAUTH_TOKEN from env at api.anthropic.com as bearer
+# The box has placeholders only: of the key or token that is set on the host, else of its login.
+secret  ANTHROPIC_API_KEY       from env          at api.anthropic.com as header x-api-key inject
+secret  ANTHROPIC_AUTH_TOKEN    from env          at api.anthropic.com as bearer
+secret  CLAUDE_CODE_OAUTH_TOKEN from env          at api.anthropic.com as bearer
+secret  CLAUDE_LOGIN            from login claude at api.anthropic.com,platform.claude.com as bearer

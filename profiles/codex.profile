@@ -23,5 +23,7 @@ deny    * api.openai.com/dashboard/** reason="it makes and lists keys"
 allow   *        api.openai.com
 allow   *        chatgpt.com/backend-api/**
 allow   *        auth.openai.com
-secret  OPENAI_API_KEY from env at api.openai.com as bearer
-secret  CODEX_API_KEY  from env at api.openai.com as bearer
+# The box has placeholders only: of the key that is set on the host, else of its login.
+secret  OPENAI_API_KEY from env         at api.openai.com as bearer inject
+secret  CODEX_API_KEY  from env         at api.openai.com as bearer inject
+secret  CODEX_LOGIN    from login codex at chatgpt.com,auth.openai.com,api.openai.com as bearer

@@ -23,5 +23,7 @@ allow   *        *.githubcopilot.com
 allow   GET,HEAD api.github.com
 deny    POST     api.github.com/graphql json:/query=*mutation* reason="it changes something on GitHub"
 allow   POST     api.github.com/graphql
-secret  COPILOT_GITHUB_TOKEN from env at api.github.com,api.githubcopilot.com,*.githubcopilot.com as bearer
-secret  GH_TOKEN             from cmd 'gh auth token' at api.github.com,github.com as basic,bearer
+# A token of gh: --secret "GH_TOKEN from cmd 'gh auth token' at api.github.com,*.githubcopilot.com as bearer"
+secret  COPILOT_GITHUB_TOKEN from env at api.github.com,*.githubcopilot.com as bearer inject
+secret  GH_TOKEN             from env at api.github.com,*.githubcopilot.com as bearer
+secret  GITHUB_TOKEN         from env at api.github.com,*.githubcopilot.com as bearer

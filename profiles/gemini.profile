@@ -23,5 +23,5 @@ allow   *        generativelanguage.googleapis.com
 allow   *        cloudcode-pa.googleapis.com
 allow   *        aiplatform.googleapis.com
 allow   POST     oauth2.googleapis.com/token
-secret  GEMINI_API_KEY from env at generativelanguage.googleapis.com as header x-goog-api-key
-secret  GOOGLE_API_KEY from env at generativelanguage.googleapis.com,aiplatform.googleapis.com as header x-goog-api-key
+secret  GEMINI_API_KEY from env at generativelanguage.googleapis.com as header x-goog-api-key,query key inject
+secret  GOOGLE_API_KEY from env at generativelanguage.googleapis.com,aiplatform.googleapis.com as header x-goog-api-key,query key inject

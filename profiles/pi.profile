@@ -33,7 +33,14 @@ allow   *        api.anthropic.com
 allow   *        api.openai.com
 allow   *        generativelanguage.googleapis.com
 allow   *        openrouter.ai/api/**
-secret  ANTHROPIC_API_KEY  from env at api.anthropic.com                 as header x-api-key
-secret  OPENAI_API_KEY     from env at api.openai.com                    as bearer
-secret  GEMINI_API_KEY     from env at generativelanguage.googleapis.com as header x-goog-api-key
-secret  OPENROUTER_API_KEY from env at openrouter.ai                     as bearer
+# A secret line gives no access: for a provider without a line above, add --allow '* HOST'.
+secret  ANTHROPIC_API_KEY  from env at api.anthropic.com as header x-api-key inject
+secret  OPENAI_API_KEY     from env at api.openai.com    as bearer inject
+secret  OPENROUTER_API_KEY from env at openrouter.ai     as bearer inject
+secret  GEMINI_API_KEY     from env at generativelanguage.googleapis.com as header x-goog-api-key,query key inject
+secret  GROQ_API_KEY       from env at api.groq.com      as bearer
+secret  MISTRAL_API_KEY    from env at api.mistral.ai    as bearer
+secret  DEEPSEEK_API_KEY   from env at api.deepseek.com  as bearer
+secret  XAI_API_KEY        from env at api.x.ai          as bearer
+secret  CEREBRAS_API_KEY   from env at api.cerebras.ai   as bearer
+secret  ZAI_API_KEY        from env at api.z.ai          as bearer
