@@ -101,19 +101,19 @@ int ssh_take(struct keeper *k, struct store_secret *s, const uint8_t *text, size
         struct ssh_state *known = find_hosts(k, s->number);
         if (s->line.secret->forms_n != 1) {
                 free(key);
-                return err_set(err, E_INPUT, "secret %s: ssh is a form that stands alone", name);
+                return err_set(err, E_INPUT, "%s: ssh is a form that stands alone", name);
         }
         if (!known || known->hosts_n == 0) {
                 free(key);
                 return err_set(err, E_INPUT,
-                               "secret %s: no host key of its places is known, so nothing could "
+                               "%s: no host key of its places is known, so nothing could "
                                "be signed",
                                name);
         }
         struct err why = {0};
         if (ssh_key_read((const char *)text, n, key, &why) < 0) {
                 free(key);
-                return err_set(err, E_INPUT, "secret %s: the key %s", name, why.text);
+                return err_set(err, E_INPUT, "the key of %s %s", name, why.text);
         }
         if (store_set(k->store, s, "", text, n, STORE_OPEN, err) < 0) {
                 free_cache(key);
