@@ -27,6 +27,7 @@ static const struct {
         {DOOR_CAPTURE, DOOR_CAPTURED},
         {DOOR_EDGES, DOOR_EDGES_OK},
         {DOOR_SSH_SIGN, DOOR_SSH_SIGNED},
+        {DOOR_TOKEN, DOOR_TOKEN_OK},
 };
 
 static bool is_answer_to(uint32_t answer, uint32_t asked)

@@ -1,15 +1,25 @@
 /* serve_table.c - who may ask the keeper for what, and who answers. Everything else ends it. */
 #include "keeper/serve_int.h"
 
+#include "keeper/sign.h"
 #include "keeper/ssh_sign.h"
 #include "keeper/token.h"
 #include "wire/frame.h"
 
 const struct keeper_entry keeper_from_egress[] = {
-        {DOOR_LEAF, serve_leaf},         {DOOR_GRANTS, serve_grants},
-        {DOOR_PLACE, place_serve},       {DOOR_CAPTURE, capture_serve},
-        {DOOR_EDGES, edges_serve},       {DOOR_GONE_OK, serve_gone_ok},
-        {DOOR_SSH_SIGN, ssh_sign_serve}, {0, NULL},
+        {DOOR_LEAF, serve_leaf},
+        {DOOR_GRANTS, serve_grants},
+        {DOOR_PLACE, place_serve},
+        {DOOR_CAPTURE, capture_serve},
+        {DOOR_EDGES, edges_serve},
+        {DOOR_GONE_OK, serve_gone_ok},
+        {DOOR_SSH_SIGN, ssh_sign_serve},
+        {DOOR_SIGN, sign_serve},
+        {DOOR_SIGN_CHUNK, sign_chunk_serve},
+        {DOOR_SIGN_END, sign_end_serve},
+        {DOOR_FETCHED, token_fetched},
+        {DOOR_TOKEN, token_call},
+        {0, NULL},
 };
 
 const struct keeper_entry keeper_from_supervisor[] = {
