@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "keeper/mint.h"
+#include "keeper/sign.h"
 #include "keeper/serve_int.h"
 #include "role/role.h"
 #include "wire/frame.h"
@@ -131,6 +132,7 @@ static void end(struct keeper *k)
         serve_readings_drop(k, DOOR_SECRET_ALL);
         serve_revoke_end(k);
         serve_io_end(k);
+        sign_forget(k);
         store_free(k->store);
         mint_free(k->mint);
         buf_free(&k->records);
