@@ -2,9 +2,12 @@
  * again in what comes back, in every writing, without having it. */
 #include "keeper/keeper_int.h"
 
+#include "base/cleanup.h"
 #include "keeper/ssh_sign.h"
+#include "keeper/token.h"
 #include "policy/secret_forms.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 bool keeper_writing(struct keeper *k, int coding, const uint8_t *value, size_t n)
@@ -71,9 +74,10 @@ int keeper_grant(struct keeper *k, const struct store_secret *x)
 {
         if (!k->is_egress_here)
                 return 0;
+        _cleanup_free_ char *line = token_line(k, x);
         struct buf *b = keeper_message(k, DOOR_GRANTED);
         buf_put_u32(b, x->number);
-        buf_put_lstr(b, x->line_text);
+        buf_put_lstr(b, line ? line : x->line_text);
         put_parts(b, x);
         if (keeper_to_egress(k) < 0)
                 return -1;

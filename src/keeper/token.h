@@ -22,6 +22,10 @@ bool token_is(const struct store_secret *);
  * the source was asked again. */
 int token_load(struct keeper *, struct store_secret *, const uint8_t *, size_t n, struct err *);
 
+/* token_line(k, secret): its line with the token endpoint that only the value told (a service
+ * account's), so that egress knows it; the caller frees. NULL: the line is as it is. */
+char *token_line(struct keeper *, const struct store_secret *);
+
 enum token_state_now {
         TOKEN_FRESH,  /* part "access" can be used */
         TOKEN_PARKED, /* it is being fetched; ${again} will be called with the question */

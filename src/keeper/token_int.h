@@ -55,6 +55,8 @@ struct token *token_of(struct keeper *, const struct store_secret *);
 uint64_t token_now_s(void);
 bool token_is_fresh(const struct token *);
 
+/* token_url(t): "https://host/path" of its endpoint; the caller frees. */
+char *token_url(const struct token *);
 /* token_make_fetch(k, t, secret, err): DOOR_FETCH for a fresh token. 0 or -1. */
 int token_make_fetch(struct keeper *, struct token *, const struct store_secret *, struct err *);
 /* The pointers that token_make_fetch asks for, in this order. */

@@ -48,6 +48,12 @@ static int endpoint(struct token *t, const char *url, struct err *err)
         return 0;
 }
 
+char *token_url(const struct token *t)
+{
+        return t->port == 443 ? str_fmt("https://%s%s", t->host, t->target)
+                              : str_fmt("https://%s:%u%s", t->host, t->port, t->target);
+}
+
 /* stand_in_token(k, s, prefix, n, err): before the first exchange the part "access" has a value
  * that nobody ever issued, so that it can have a placeholder of the usual shape. */
 static int stand_in_token(struct keeper *k, struct store_secret *s, const char *prefix, size_t n,
@@ -176,9 +182,7 @@ static int fake_account(const struct token *t, json_t *o, char **out, struct err
                                 json_object_set(fake, same[i], json_object_get(o, same[i]));
                 json_object_set_new(fake, "private_key_id", json_string(id));
                 json_object_set_new(fake, "private_key", json_stringn(pem, (size_t)n));
-                _cleanup_free_ char *uri =
-                        t->port == 443 ? str_fmt("https://%s%s", t->host, t->target)
-                                       : str_fmt("https://%s:%u%s", t->host, t->port, t->target);
+                _cleanup_free_ char *uri = token_url(t);
                 json_object_set_new(fake, "token_uri", json_string(uri));
                 *out = json_dumps(fake, JSON_INDENT(2));
                 r = *out ? 0 : -1;
@@ -253,6 +257,17 @@ static int load_app(struct keeper *k, struct token *t, struct store_secret *s, c
         free(t->target);
         t->target = str_fmt("/app/installations/%s/access_tokens", r->installation);
         return stand_in_token(k, s, "ghs_", 40, err);
+}
+
+char *token_line(struct keeper *k, const struct store_secret *s)
+{
+        if (!token_is(s) || s->line.secret->token || s->state != STORE_LIVE)
+                return NULL;
+        const struct token *t = token_of(k, s);
+        if (t->kind != TOKEN_GCP || !t->host)
+                return NULL;
+        _cleanup_free_ char *url = token_url(t);
+        return str_fmt("%s token=%s", s->line_text, url);
 }
 
 int token_load(struct keeper *k, struct store_secret *s, const uint8_t *value, size_t n,

@@ -95,9 +95,7 @@ static char *claims_of(const char *iss, const char *scope, const char *aud, uint
 static int make_gcp(const struct token *t, struct call *c, struct err *err)
 {
         static const char grant[] = "urn:ietf:params:oauth:grant-type:jwt-bearer";
-        _cleanup_free_ char *aud =
-                t->port == 443 ? str_fmt("https://%s%s", t->host, t->target)
-                               : str_fmt("https://%s:%u%s", t->host, t->port, t->target);
+        _cleanup_free_ char *aud = token_url(t);
         uint64_t now = token_now_s();
         _cleanup_free_ char *claims = claims_of(t->email, t->scope, aud, now, now + 3600);
         _cleanup_buf_ struct buf jwt = {0};

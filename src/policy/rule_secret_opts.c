@@ -272,7 +272,7 @@ static const struct {
         {"app", true, AS(GITHUB_APP) | AS(OAUTH), true, "github-app, oauth and logins", on_app},
         {"installation", true, AS(GITHUB_APP), false, "github-app", on_installation},
         {"repos", true, AS(GITHUB_APP), false, "github-app", on_repos},
-        {"token", true, AS(OAUTH), true, "oauth and logins", on_token},
+        {"token", true, AS(OAUTH) | AS(GCP), true, "oauth, gcp and logins", on_token},
 };
 enum { OPTIONS_N = sizeof options / sizeof *options };
 
