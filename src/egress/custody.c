@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "egress/door.h"
+#include "egress/fetch.h"
 #include "egress/scan.h"
 #include "egress/ssh_agent.h"
 #include "policy/match.h"
@@ -12,10 +13,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-#pragma weak scan_set_new
-#pragma weak scan_set_text
-#pragma weak scan_set_finger
 
 enum { LINE_MAX_N = 32 << 10, PART_MAX = 32, SENTENCE_MAX = 4096 };
 
@@ -119,8 +116,14 @@ static void take_line(struct door *d, struct custody_secret *s, const char *text
                 nonsense(d);
         if (line.kind != RULE_LINE_SECRET)
                 nonsense(d);
-        if (s->line.secret)
+        if (s->line.secret && rule_line_equal(&s->line, &line)) {
+                rule_line_free(&line);
+                return;
+        }
+        if (s->line.secret) { /* whoever is at it goes by the old line, which ends here */
+                exchange_secret_gone(d, s->number, "the line of a secret that it shows changed");
                 rule_line_free(&s->line);
+        }
         s->line = line;
 }
 
@@ -148,6 +151,7 @@ static void on_granted(struct door *d, struct cur *body)
                 s->parts_n++;
                 scan_set_text(c->placeholders, number, s->parts[i].placeholder,
                               strlen(s->parts[i].placeholder));
+                custody_folds_add(c, number, s->parts[i].placeholder);
         }
 }
 
@@ -207,12 +211,19 @@ int custody_hello(struct door *d, const uint8_t *key, size_t n)
         return 0;
 }
 
+/* hear_fetch(d, c): a call that the keeper itself needs. */
+static void hear_fetch(struct door *d, struct cur *c)
+{
+        if (fetch_begin(d, c) < 0)
+                door_fault(d, "the keeper wants a call made that makes no sense");
+}
+
 static const struct {
         uint32_t type;
         void (*run)(struct door *, struct cur *);
 } table[] = {
         {DOOR_GRANTED, on_granted},    {DOOR_FINGERS, on_fingers},      {DOOR_GONE, on_gone},
-        {DOOR_SSH_KEY, ssh_agent_key}, {DOOR_GRANTED_END, on_list_end},
+        {DOOR_SSH_KEY, ssh_agent_key}, {DOOR_GRANTED_END, on_list_end}, {DOOR_FETCH, hear_fetch},
 };
 
 bool custody_hear(struct door *d, struct frame *f)

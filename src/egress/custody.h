@@ -35,6 +35,7 @@ struct custody {
         uint8_t key[DOOR_FINGER_KEY];
         bool is_known; /* the keeper's first list is whole: whoever waits may come in */
         struct keeper_call *calls, **calls_end;
+        struct custody_fold *folds; /* custody_alarm.c */
 };
 
 /* custody_of(d): always there; without secrets it is empty and costs nothing. */
@@ -84,5 +85,10 @@ char *custody_leak_words(struct door *, uint32_t number, const char *where);
 /* custody_name_leaks(d, host): is one of the placeholders in this name, in any writing that names
  * can carry, also across its labels? Its number, or 0. */
 uint32_t custody_name_leaks(struct door *, const struct host_name *);
+/* custody_text_leaks(d, text, n): the same for a text whose letters lost their size: the name of a
+ * header. */
+uint32_t custody_text_leaks(struct door *, const char *, size_t);
+/* custody_folds_add(c, number, placeholder): remember how it looks in such a text. */
+void custody_folds_add(struct custody *, uint32_t number, const char *placeholder);
 
 #endif

@@ -79,58 +79,88 @@ void custody_alarm(struct door *d, uint32_t number, const char *where, const cha
 
 /* --- names ----------------------------------------------------------------------------------- */
 
-/* fold(text, n, is_letters_only, out): as a name can carry it: letters small, and when a name has
- * to do without them, no punctuation either. */
-static size_t fold(const char *p, size_t n, bool is_plain, char *out)
+/* Names fold their letters and have little punctuation, so that a writing in one cannot be undone.
+ * Writings are compared as a name shows them instead: small letters and digits alone. A long one is
+ * also known by pieces, because no name holds all of it. */
+struct custody_fold {
+        struct custody_fold *next;
+        uint32_t number;
+        size_t n;
+        char text[];
+};
+
+enum { PIECE = 24, STEP = 12, WHOLE_MAX = 48 };
+
+static size_t fold(const char *p, size_t n, char *out)
 {
         size_t kept = 0;
         for (size_t i = 0; i < n; i++) {
                 char c = p[i];
                 if (c >= 'A' && c <= 'Z')
                         c = (char)(c + 32);
-                bool is_kept = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-                if (is_kept || (!is_plain && c != '.'))
+                if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
                         out[kept++] = c;
         }
         return kept;
 }
 
-/* base64_fold: a name folds letters, so base64 in it cannot be undone; the writing is compared with
- * its letters made small instead. */
-static bool holds(const char *name, size_t n, const char *text, size_t len)
+static void add_fold(struct custody *c, uint32_t number, const char *p, size_t n)
 {
-        char want[HOST_TEXT_MAX + 1];
-        /* A tail of a long text that fills a name says enough; but all of it is the rule. */
-        if (len < DOOR_SECRET_MIN || len > HOST_TEXT_MAX)
-                return false;
-        size_t want_n = fold(text, len, true, want);
-        return want_n >= DOOR_SECRET_MIN && memmem(name, n, want, want_n) != NULL;
+        struct custody_fold *f = malloc(sizeof *f + n);
+        if (!f)
+                str_no_memory();
+        f->number = number;
+        f->n = fold(p, n, f->text);
+        f->next = c->folds;
+        for (const struct custody_fold *o = c->folds; o; o = o->next)
+                if (o->n == f->n && memcmp(o->text, f->text, f->n) == 0)
+                        f->n = 0; /* it is there already */
+        if (f->n < DOOR_SECRET_MIN)
+                free(f);
+        else
+                c->folds = f;
 }
 
-static bool part_leaks(const char *name, size_t n, const char *placeholder)
+void custody_folds_add(struct custody *c, uint32_t number, const char *placeholder)
 {
-        size_t len = strlen(placeholder);
-        if (holds(name, n, placeholder, len))
-                return true;
-        for (int coding = SECRET_RAW + 1; coding < SECRET_CODINGS; coding++) {
+        size_t n = strlen(placeholder);
+        for (int coding = 0; coding < SECRET_CODINGS; coding++) {
                 _cleanup_buf_ struct buf b = {0};
-                if (secret_form_put((enum secret_coding)coding, placeholder, len, &b) &&
-                    holds(name, n, (const char *)b.data, b.len))
-                        return true;
+                if (secret_form_put((enum secret_coding)coding, placeholder, n, &b))
+                        add_fold(c, number, (const char *)b.data, b.len);
         }
+}
+
+static bool holds(const char *name, size_t n, const struct custody_fold *f)
+{
+        if (f->n <= WHOLE_MAX)
+                return n >= f->n && memmem(name, n, f->text, f->n) != NULL;
+        for (size_t at = 0; n >= PIECE && at + PIECE <= f->n; at += STEP)
+                if (memmem(name, n, f->text + at, PIECE))
+                        return true;
         return false;
+}
+
+uint32_t custody_text_leaks(struct door *d, const char *p, size_t n)
+{
+        const struct custody *c = custody_of(d);
+        char name[HOST_TEXT_MAX + 1];
+        if (!c->folds || n < DOOR_SECRET_MIN)
+                return 0;
+        /* A longer one (a header's name) is looked at in pieces that overlap. */
+        for (size_t at = 0; at < n; at += HOST_TEXT_MAX / 2) {
+                size_t part = n - at < HOST_TEXT_MAX ? n - at : HOST_TEXT_MAX;
+                size_t len = fold(p + at, part, name);
+                for (const struct custody_fold *f = c->folds; f; f = f->next)
+                        if (holds(name, len, f))
+                                return f->number;
+                if (at + part == n)
+                        break;
+        }
+        return 0;
 }
 
 uint32_t custody_name_leaks(struct door *d, const struct host_name *host)
 {
-        const struct custody *c = custody_of(d);
-        if (!c->secrets || host->kind != HOST_NAME || host->len < DOOR_SECRET_MIN)
-                return 0;
-        char name[HOST_TEXT_MAX + 1];
-        size_t n = fold(host->text, host->len, true, name);
-        for (const struct custody_secret *s = c->secrets; s; s = s->next)
-                for (size_t i = 0; i < s->parts_n; i++)
-                        if (part_leaks(name, n, s->parts[i].placeholder))
-                                return s->number;
-        return 0;
+        return host->kind == HOST_NAME ? custody_text_leaks(d, host->text, host->len) : 0;
 }

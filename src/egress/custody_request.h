@@ -33,13 +33,15 @@ void custody_request_stop(struct custody_request *);
 /* custody_request_begin(q): look through the head and ask the keeper. Calls back now or later. */
 void custody_request_begin(struct custody_request *);
 /* custody_request_needs_body(q): the body must be here whole before it can be signed;
- * custody_request_body then brings it, and ${fn} is called after that only. */
+ * custody_request_body then brings it, which must stay where it is; ${fn} is called after that
+ * only. */
 bool custody_request_needs_body(const struct custody_request *);
 void custody_request_body(struct custody_request *, const void *, size_t);
 
-/* custody_request_head(q): what goes to the origin. It may be changed by whoever speaks the
- * protocol (WebSocket's key). */
+/* custody_request_head(q): what goes to the origin, to be changed by whoever must.
+ * custody_request_sent(q): the same, or NULL when it is the head that came. */
 struct head *custody_request_head(struct custody_request *);
+struct head *custody_request_sent(struct custody_request *);
 /* custody_request_is_sent(q): it will not be sent again; what was placed is wiped. */
 void custody_request_is_sent(struct custody_request *);
 

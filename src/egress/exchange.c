@@ -39,6 +39,11 @@ const struct head *exchange_request_head(const struct exchange *x)
         return &x->req;
 }
 
+const char *exchange_secrets(const struct exchange *x)
+{
+        return x->keys ? custody_request_names(x->keys) : "";
+}
+
 bool exchange_is_head_request(const struct exchange *x)
 {
         return strcmp(head_str(&x->req, x->req.method), "HEAD") == 0;
@@ -70,6 +75,7 @@ void exchange_record(struct exchange *x)
                                     .wait_us = x->wait_us,
                                     .total_us = now > x->began_us ? now - x->began_us : 0,
                                     .source_port = x->origin.source_port,
+                                    .secrets = exchange_secrets(x),
                                     .note = x->note,
                                     .cure = x->gate.cure,
                             });
@@ -100,6 +106,8 @@ void exchange_leave_upstream(struct exchange *x)
                 up->reset(x->up_side, x);
         else if (x->state == X_WAIT)
                 upstream_forget(x->door, x);
+        if (x->keys)
+                custody_request_stop(x->keys);
 }
 
 static void free_later(void *p)
@@ -110,6 +118,11 @@ static void free_later(void *p)
                 head_free(x->trailers);
         free(x->trailers);
         buf_free(&x->early);
+        if (x->made.data)
+                explicit_bzero(x->made.data, x->made.cap);
+        buf_free(&x->made);
+        custody_body_free(x->filter);
+        custody_request_free(x->keys);
         body_free(x->body);
         gate_free(&x->gate);
         websocket_free(x->ws);

@@ -89,5 +89,7 @@ void exchange_drained(struct exchange *, void *side);
 
 const struct head *exchange_request_head(const struct exchange *);
 bool exchange_is_head_request(const struct exchange *);
+/* exchange_secrets(x): names of the secrets that it shows, separated by blanks; "" for none. */
+const char *exchange_secrets(const struct exchange *);
 
 #endif

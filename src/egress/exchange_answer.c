@@ -65,6 +65,8 @@ void exchange_answer(struct exchange *x, struct head *h, bool is_end)
         }
         bool is_upgrade = h->status == 101;
         x->has_answer = true;
+        if (x->keys)
+                custody_request_is_sent(x->keys); /* it will not be sent again */
         x->status = h->status;
         x->wait_us = record_now_us() - x->began_us;
         if (is_upgrade)

@@ -89,7 +89,8 @@ void exchange_policy_changed(struct door *d)
                 next = x->next;
                 if (x->is_dead) /* by what happened to one before it */
                         continue;
-                if (x->state == X_ASKED || x->state == X_WAIT || x->state == X_OPEN)
+                if (x->state == X_ASKED || x->state == X_KEYS || x->state == X_WAIT ||
+                    x->state == X_OPEN)
                         judge_again(x);
                 else
                         x->gate.rule = NULL;

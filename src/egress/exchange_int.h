@@ -5,6 +5,7 @@
 #define EGRESS_EXCHANGE_INT_H
 
 #include "egress/body.h"
+#include "egress/custody_body.h"
 #include "egress/custody_request.h"
 #include "egress/door.h"
 #include "egress/exchange.h"
@@ -50,6 +51,10 @@ struct exchange {
         struct loop_timer timer;
         struct websocket *ws;
         struct custody_request *keys; /* NULL when the box has no secrets */
+        struct custody_body *filter;  /* of the request's body, then */
+        struct buf made;              /* a short body, while secrets are written into it */
+        bool is_collecting, is_filtered;
+        bool is_up_full; /* it said so when a signed chunk was sent */
 
         /* for the record */
         uint64_t began_us, wait_us, bytes_up, bytes_down;
@@ -82,6 +87,25 @@ void exchange_go(struct exchange *);
 bool exchange_send_early(struct exchange *);
 /* exchange_let_go(x): its part of what the door holds is given back. */
 void exchange_let_go(struct exchange *);
+
+/* exchange_keys.c */
+/* exchange_keys(x): secrets are put where they belong, then on to an upstream. */
+void exchange_keys(struct exchange *);
+/* exchange_keys_body(x): the request is here to its end while it waits for that. */
+void exchange_keys_body(struct exchange *);
+/* exchange_keys_takes(x): how much of a body may be kept meanwhile. */
+size_t exchange_keys_takes(const struct exchange *);
+/* exchange_keys_trailers(x): are there secrets in its trailers? It is refused then. */
+bool exchange_keys_trailers(struct exchange *);
+/* exchange_keys_sign(x, p, n, is_end): more of a body whose chunks are signed anew. */
+bool exchange_keys_sign(struct exchange *, const void *, size_t, bool is_end);
+/* exchange_go_up(x): find an upstream. exchange_send_up(x, p, n): bytes of the body, as they shall
+ * be, to it. exchange_end_up(x): and that they end here. */
+void exchange_go_up(struct exchange *);
+bool exchange_send_up(struct exchange *, const void *, size_t);
+void exchange_end_up(struct exchange *);
+/* exchange_say_continue(x): the client holds its body back until it hears that it is wanted. */
+void exchange_say_continue(struct exchange *);
 
 /* exchange_ask.c */
 /* exchange_ask(x): park it and have a person asked. */

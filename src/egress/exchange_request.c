@@ -25,8 +25,7 @@ void exchange_let_go(struct exchange *x)
         x->held_n = 0;
 }
 
-/* say_continue(x): the client holds its body back until it hears that it is wanted. */
-static void say_continue(struct exchange *x)
+void exchange_say_continue(struct exchange *x)
 {
         if (!x->req.wants_continue || x->sent_continue || x->is_end_here)
                 return;
@@ -47,9 +46,14 @@ void exchange_go(struct exchange *x)
                 return;
         }
         x->verdict = x->was_approved ? "ask-yes" : "allow";
-        x->state = X_WAIT;
         exchange_touch(x);
-        say_continue(x);
+        exchange_keys(x);
+}
+
+void exchange_go_up(struct exchange *x)
+{
+        x->state = X_WAIT;
+        exchange_say_continue(x);
         if (!x->is_dead)
                 upstream_get(x->door, x, &x->host, x->origin.port, x->origin.is_tls, x->gate.rule);
 }
@@ -71,7 +75,7 @@ static void judge(struct exchange *x)
         case GATE_NEEDS_BODY:
                 x->state = X_BODY;
                 exchange_touch(x);
-                say_continue(x);
+                exchange_say_continue(x);
                 break;
         }
 }
@@ -112,6 +116,15 @@ void exchange_request(struct exchange *x, struct head *h, bool is_end)
         judge(x);
 }
 
+bool exchange_send_up(struct exchange *x, const void *p, size_t n)
+{
+        if (x->keys && custody_request_sign(x->keys))
+                return exchange_keys_sign(x, p, n, false);
+        if (x->ws)
+                return websocket_up(x->ws, x, x->up, x->up_side, p, n);
+        return x->up->data(x->up_side, x, p, n);
+}
+
 /* pass_up(x, p, n): bytes of the request's body to the upstream. False when it is full. */
 static bool pass_up(struct exchange *x, const void *p, size_t n)
 {
@@ -121,9 +134,9 @@ static bool pass_up(struct exchange *x, const void *p, size_t n)
                 exchange_answer_self(x, 429, x->gate.words, "the rule's bytes= are used up", NULL);
                 return true;
         }
-        if (x->ws)
-                return websocket_up(x->ws, x, x->up, x->up_side, p, n);
-        return x->up->data(x->up_side, x, p, n);
+        if (x->filter && !x->is_filtered)
+                return custody_body_feed(x->filter, p, n);
+        return exchange_send_up(x, p, n);
 }
 
 bool exchange_request_data(struct exchange *x, const void *p, size_t n)
@@ -154,7 +167,11 @@ bool exchange_request_data(struct exchange *x, const void *p, size_t n)
         case X_KEYS:
         case X_WAIT:
                 keep(x, p, n);
-                is_room = x->early.len < EARLY_MAX && x->door->held_n < HELD_MAX;
+                size_t most = state == X_KEYS ? exchange_keys_takes(x) : EARLY_MAX;
+                is_room = x->early.len < most && x->door->held_n < HELD_MAX;
+                if (most > EARLY_MAX && !is_room)
+                        exchange_answer_self(x, 413, NULL,
+                                             "its body is too large to be signed or changed", NULL);
                 break;
         case X_NEW:
         case X_LOCAL:
@@ -165,10 +182,24 @@ bool exchange_request_data(struct exchange *x, const void *p, size_t n)
         return is_room;
 }
 
+void exchange_end_up(struct exchange *x)
+{
+        if (x->keys && custody_request_sign(x->keys)) {
+                exchange_keys_sign(x, NULL, 0, true);
+                return;
+        }
+        x->up->end(x->up_side, x, x->trailers);
+}
+
 static void end_up(struct exchange *x)
 {
         x->is_end_sent = true;
-        x->up->end(x->up_side, x, x->trailers);
+        if (x->trailers && x->keys && exchange_keys_trailers(x))
+                return;
+        if (x->filter && !x->is_filtered)
+                custody_body_end(x->filter);
+        else
+                exchange_end_up(x);
 }
 
 void exchange_request_end(struct exchange *x, struct head *trailers)
@@ -184,6 +215,8 @@ void exchange_request_end(struct exchange *x, struct head *trailers)
         }
         if (x->state == X_BODY)
                 body_is_here(x, false);
+        else if (x->state == X_KEYS)
+                exchange_keys_body(x);
         else if (x->state == X_OPEN && x->is_upgraded == x->req.is_websocket)
                 end_up(x);
 }
@@ -213,10 +246,15 @@ void exchange_attach(struct exchange *x, const struct side_ops *ops, void *side)
         x->state = X_OPEN;
         /* A body that was read whole has a length now, whatever it came as. */
         bool is_end = x->is_end_here && x->early.len == 0 && !x->trailers && !x->req.is_websocket;
+        struct head *h = x->keys ? custody_request_sent(x->keys) : NULL;
+        if (!h)
+                h = &x->req;
         if (x->req.is_websocket && !x->ws)
-                x->ws = websocket_new(&x->req);
-        x->up->head(x->up_side, x, &x->req, is_end);
+                x->ws = websocket_new(h);
+        x->up->head(x->up_side, x, h, is_end);
         x->is_end_sent = is_end;
+        if (x->keys && x->req.body != HEAD_BODY_NONE) /* such a request is not sent again */
+                custody_request_is_sent(x->keys);
         if (x->is_dead || x->state != X_OPEN || x->req.is_websocket)
                 return;
         if (exchange_send_early(x) && x->is_client_paused && !x->is_dead && x->client) {

@@ -55,7 +55,7 @@ static void add_fields(struct h2_out *o, const struct head *h, const char *skip)
                 if (skip && strcmp(name, skip) == 0)
                         continue;
                 add(o, name, f->name_len, value, f->value_len,
-                    is_secret(name) ? NGHTTP2_NV_FLAG_NO_INDEX : 0);
+                    f->is_secret || is_secret(name) ? NGHTTP2_NV_FLAG_NO_INDEX : 0);
         }
 }
 
@@ -67,6 +67,8 @@ static void begin(struct h2_out *o)
 
 void h2_out_free(struct h2_out *o)
 {
+        if (o->target.data)
+                explicit_bzero(o->target.data, o->target.len); /* a secret may be in a query */
         buf_free(&o->target);
 }
 
@@ -82,12 +84,14 @@ void h2_out_request(struct h2_out *o, const struct head *h, bool is_tls)
         if (h->is_options_star) {
                 add_word(o, ":path", "*");
         } else if (!h->query) {
-                add(o, ":path", 5, h->path.text, h->path.len, 0);
+                add(o, ":path", 5, h->path.text, h->path.len,
+                    h->is_target_secret ? NGHTTP2_NV_FLAG_NO_INDEX : 0);
         } else {
                 buf_put(&o->target, h->path.text, h->path.len);
                 buf_put_u8(&o->target, '?');
                 buf_put(&o->target, head_str(h, h->query), h->query_len);
-                add(o, ":path", 5, buf_cstr(&o->target), o->target.len, 0);
+                add(o, ":path", 5, buf_cstr(&o->target), o->target.len,
+                    h->is_target_secret ? NGHTTP2_NV_FLAG_NO_INDEX : 0);
         }
         add_fields(o, h, NULL);
         if (h->body == HEAD_BODY_LENGTH)

@@ -34,6 +34,14 @@ void head_init(struct head *h)
 
 void head_free(struct head *h)
 {
+        if (h->has_secrets) {
+                if (h->store.data)
+                        explicit_bzero(h->store.data, h->store.cap);
+                if (h->path.text)
+                        explicit_bzero(h->path.text, h->path.len);
+                if (h->path.plain)
+                        explicit_bzero(h->path.plain, h->path.plain_len);
+        }
         path_canon_free(&h->path);
         buf_free(&h->store);
         head_init(h);
@@ -131,6 +139,7 @@ int head_add(struct head *h, const char *name, size_t name_len, const char *valu
                 at[i] = head_token_char[(uint8_t)name[i]];
         at[name_len] = 0;
         at += name_len + 1;
+        f->is_secret = false;
         f->value = f->name + f->name_len + 1;
         f->value_len = (uint32_t)value_len;
         if (value_len)

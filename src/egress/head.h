@@ -25,6 +25,7 @@ enum {
 struct field {
         uint32_t name, name_len; /* offsets into store; NUL-terminated there; small letters */
         uint32_t value, value_len;
+        bool is_secret; /* the keeper gave it: never indexed by anybody's compression */
 };
 
 enum head_body {
@@ -54,8 +55,10 @@ struct head {
         bool has_length; /* the sender told ${length}; of use where there is no body: HEAD, 304 */
 
         /* of both */
-        uint8_t minor;      /* HTTP/1.x; 1 for HTTP/2 */
-        bool is_persistent; /* HTTP/1: the connection stays open after this message */
+        bool has_secrets;      /* head_free wipes it */
+        bool is_target_secret; /* as a field's is_secret, for path and query */
+        uint8_t minor;         /* HTTP/1.x; 1 for HTTP/2 */
+        bool is_persistent;    /* HTTP/1: the connection stays open after this message */
         enum head_body body;
         uint64_t length;
 

@@ -24,6 +24,7 @@ struct key {
         uint16_t port, to_port;
         bool is_tls, is_h1_only;
         char *ca;
+        char *secrets; /* names of those that its requests show; NULL for none */
 };
 
 struct upstream {
@@ -36,6 +37,7 @@ struct upstream {
         void *engine;
         bool is_idle, is_gone, is_likely_h2;
         bool is_spare; /* made in advance; nobody waits for it yet */
+        bool is_open;  /* nobody has used it: whoever comes first says which secrets it is for */
         struct loop_timer timer;
         char address[64];
 };
@@ -47,12 +49,28 @@ struct upstream_wait {
         struct upstream_wait *next;
 };
 
-static bool key_equal(const struct key *a, const struct key *b)
+static bool text_equal(const char *a, const char *b)
+{
+        return a ? b && strcmp(a, b) == 0 : !b;
+}
+
+static bool place_equal(const struct key *a, const struct key *b)
 {
         return a->port == b->port && a->is_tls == b->is_tls && a->is_h1_only == b->is_h1_only &&
                a->to_port == b->to_port && host_name_equal(&a->host, &b->host) &&
                (a->to.len == 0 ? b->to.len == 0 : host_name_equal(&a->to, &b->to)) &&
-               (a->ca ? b->ca && strcmp(a->ca, b->ca) == 0 : !b->ca);
+               text_equal(a->ca, b->ca);
+}
+
+static bool key_equal(const struct key *a, const struct key *b)
+{
+        return place_equal(a, b) && text_equal(a->secrets, b->secrets);
+}
+
+static void key_free(struct key *k)
+{
+        free(k->ca);
+        free(k->secrets);
 }
 
 struct door *upstream_door(const struct upstream *u)
@@ -84,7 +102,7 @@ static void free_later(void *p)
                 u->ops->free(u->engine);
         else
                 conn_free(u->conn);
-        free(u->key.ca);
+        key_free(&u->key);
         free(u);
 }
 
@@ -95,7 +113,7 @@ static struct upstream *add(struct door *d, struct key *k)
         if (!u)
                 str_no_memory();
         *u = (struct upstream){.door = d, .key = *k, .next = d->upstreams, .prev = &d->upstreams};
-        k->ca = NULL;
+        k->ca = k->secrets = NULL;
         if (u->next)
                 u->next->prev = &u->next;
         d->upstreams = u;
@@ -109,6 +127,7 @@ static struct upstream *make_alike(const struct upstream *u)
 {
         struct key k = u->key;
         k.ca = u->key.ca ? str_dup(u->key.ca) : NULL;
+        k.secrets = u->key.secrets ? str_dup(u->key.secrets) : NULL;
         struct upstream *twin = make(u->door, &k);
         twin->is_likely_h2 = u->ops == &h2_upstream;
         return twin;
@@ -343,11 +362,20 @@ void upstream_prepare(struct door *d, const struct host_name *host, uint16_t por
         struct key k = {.host = *host, .port = port, .is_tls = true};
         put_rule(&k, &p.line->rule);
         for (struct upstream *u = d->upstreams; u; u = u->next)
-                if (key_equal(&u->key, &k) && (!u->ops || u->ops->has_room(u->engine))) {
-                        free(k.ca);
+                if (place_equal(&u->key, &k) && (!u->ops || u->ops->has_room(u->engine))) {
+                        key_free(&k);
                         return;
                 }
-        make(d, &k)->is_spare = true;
+        struct upstream *spare = make(d, &k);
+        spare->is_spare = spare->is_open = true;
+}
+
+/* claim(u, secrets): the first request on a connection that was made in advance. */
+static void claim(struct upstream *u, const char *secrets)
+{
+        u->is_open = false;
+        free(u->key.secrets);
+        u->key.secrets = secrets ? str_dup(secrets) : NULL;
 }
 
 void upstream_get(struct door *d, struct exchange *x, const struct host_name *host, uint16_t port,
@@ -357,13 +385,19 @@ void upstream_get(struct door *d, struct exchange *x, const struct host_name *ho
         struct key k = {
                 .host = *host, .port = port, .is_tls = is_tls, .is_h1_only = is_ws || !is_tls};
         put_rule(&k, rule);
+        /* Requests with different credentials never share a connection: what an origin remembers of
+         * one must not count for the other. */
+        const char *secrets = exchange_secrets(x);
+        k.secrets = secrets[0] ? str_dup(secrets) : NULL;
         struct upstream *making = NULL;
         bool is_h2 = false;
         for (struct upstream *u = d->upstreams; u; u = u->next) {
+                if (u->is_open && place_equal(&u->key, &k))
+                        claim(u, k.secrets);
                 if (!key_equal(&u->key, &k))
                         continue;
                 if (u->ops && u->ops->has_room(u->engine)) {
-                        free(k.ca);
+                        key_free(&k);
                         give(u, x);
                         return;
                 }
@@ -380,7 +414,7 @@ void upstream_get(struct door *d, struct exchange *x, const struct host_name *ho
         w->up = making ? making : make(d, &k);
         w->up->is_likely_h2 = w->up->is_likely_h2 || is_h2;
         w->up->is_spare = false;
-        free(k.ca);
+        key_free(&k);
 }
 
 void upstream_forget(struct door *d, struct exchange *x)
@@ -400,5 +434,5 @@ void upstream_forget(struct door *d, struct exchange *x)
                 if (w->up == its)
                         its = NULL;
         if (its && !its->ops)
-                its->is_spare = true;
+                its->is_spare = its->is_open = true;
 }

@@ -1,6 +1,6 @@
 /* upstream.h - connections to origins: found in the pool or dialled, TLS verified, spoken to in the
- * protocol that ALPN gave. Keyed by host, port, TLS and the rule's to= and ca=, so that nothing is
- * shared that policy tells apart. */
+ * protocol that ALPN gave. Keyed by host, port, TLS, the rule's to= and ca=, and the secrets that
+ * are shown, so that nothing is shared that policy or custody tells apart. */
 #ifndef EGRESS_UPSTREAM_H
 #define EGRESS_UPSTREAM_H
 

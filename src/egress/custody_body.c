@@ -1,0 +1,415 @@
+/* custody_body.c - see custody_body.h. One stream: undo its coding, read slots, look for
+ * placeholders, pass on. It must never pass a byte on that was not looked at. */
+#include "egress/custody_body.h"
+
+#include "base/cur.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "egress/custody_body_slots.h"
+#include "egress/door.h"
+#include "egress/scan.h"
+#include "egress/undo.h"
+#include "policy/cred_slots.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum {
+        PIECE = 16 << 10,  /* a compressed body is undone in steps: it may grow a thousandfold */
+        LAG = 512 << 10,   /* a decoder may hold so much back; compressed bytes wait as long */
+        LAG_MAX = 4 << 20, /* and so much at the most, while the end may begin a placeholder */
+        PLACED_MAX = 2 * DOOR_SECRET_MAX,
+        SENTENCE_MAX = 4096,
+};
+
+/* A slot that a line declares. */
+struct slot {
+        const struct custody_secret *secret;
+        size_t form;
+};
+
+struct custody_body {
+        struct door *door;
+        struct custody_request *q;
+        const struct custody_body_ops *ops;
+        void *ctx;
+        bool is_model, is_over, is_full;
+        bool is_end; /* of what is fed */
+
+        struct undo *undo;
+        struct buf lag; /* compressed bytes that were not passed on yet */
+        struct scan scan;
+        uint64_t fed, passed; /* bytes of the scanner */
+
+        struct slot slots[CUSTODY_BODY_SLOTS_MAX];
+        const char *names[CUSTODY_BODY_SLOTS_MAX];
+        size_t slots_n;
+        struct custody_sink sink;
+        struct custody_json *json;
+        struct custody_form *form;
+        struct keeper_call *call; /* while the keeper is asked */
+        bool is_asked;
+        struct buf waiting; /* what came meanwhile, decoded */
+};
+
+static void fail(struct custody_body *b, int status, const char *why)
+{
+        if (b->is_over)
+                return;
+        b->is_over = true;
+        b->ops->bad(b->ctx, status, why);
+}
+
+/* --- looking --------------------------------------------------------------------------------- */
+
+/* look(b, p, n, is_end): of the plain body. What may pass is passed on, unless it came compressed:
+ * then the compressed bytes are, when all of it was looked at. */
+static void look(struct custody_body *b, const void *p, size_t n, bool is_end)
+{
+        const struct scan_set *set = custody_of(b->door)->placeholders;
+        struct scan_hit hit = {0};
+        _cleanup_buf_ struct buf out = {0};
+        if (b->is_over || (n == 0 && !is_end))
+                return;
+        size_t found = scan_feed(&b->scan, set, p, n, is_end, &out, &hit);
+        b->fed += n;
+        b->passed += out.len;
+        if (found > 0 && b->is_model) {
+                custody_request_flag(b->q, hit.tag);
+        } else if (found > 0) {
+                char *why = custody_request_leaks(b->q, hit.tag, "the body");
+                fail(b, 403, why);
+                free(why);
+                return;
+        }
+        if (out.len && (!b->undo || b->slots_n) && !b->ops->out(b->ctx, out.data, out.len))
+                b->is_full = true;
+}
+
+/* look_end(b): nothing that follows belongs to what came before. */
+static void look_end(struct custody_body *b)
+{
+        look(b, NULL, 0, true);
+        scan_free(&b->scan);
+        b->scan = (struct scan){0};
+        b->fed = b->passed = 0;
+}
+
+static void pass_lag(struct custody_body *b, bool is_end)
+{
+        size_t most = LAG;
+        bool is_held = b->fed > b->passed;
+        size_t n = is_end ? b->lag.len : is_held || b->lag.len <= most ? 0 : b->lag.len - most;
+        if (b->is_over)
+                return;
+        if (b->lag.len - n > LAG_MAX) {
+                fail(b, 403, "its compressed body cannot be told from one that hides a secret");
+                return;
+        }
+        if (n && !b->ops->out(b->ctx, b->lag.data, n))
+                b->is_full = true;
+        buf_drop(&b->lag, n);
+}
+
+/* --- slots ----------------------------------------------------------------------------------- */
+
+static void put_json(struct buf *out, const char *text)
+{
+        for (; *text; text++) {
+                if (*text == '"' || *text == '\\')
+                        buf_put_u8(out, '\\');
+                buf_put(out, text, 1);
+        }
+        buf_put_u8(out, '"');
+}
+
+static void put_form(struct buf *out, const char *text)
+{
+        static const char digits[] = "0123456789ABCDEF";
+        for (; *text; text++) {
+                unsigned char c = (unsigned char)*text;
+                bool is_plain = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                                (c >= '0' && c <= '9') || memchr("-._~", c, 4);
+                char coded[3] = {'%', digits[c >> 4], digits[c & 15]};
+                buf_put(out, is_plain ? (const char *)&c : coded, is_plain ? 1 : 3);
+        }
+}
+
+static void run(struct custody_body *);
+
+static void on_placed(void *ctx, uint32_t type, struct cur *body)
+{
+        struct custody_body *b = ctx;
+        uint32_t no = 0;
+        char *text = NULL;
+        b->call = NULL;
+        b->is_asked = false;
+        if ((type == DOOR_PLACE_NO && cur_u32(body, &no) < 0) ||
+            cur_lstr(body, type == DOOR_PLACED ? PLACED_MAX : SENTENCE_MAX, &text) < 0)
+                door_fault(b->door, "the keeper gave an answer that makes no sense");
+        if (type == DOOR_PLACE_NO) {
+                fail(b, 403, text);
+        } else {
+                struct buf out = {0};
+                buf_room(&out, 3 * strlen(text) + 8); /* so that it never moves */
+                out.len = 0;
+                if (b->json)
+                        put_json(&out, text);
+                else
+                        put_form(&out, text);
+                if (!b->ops->out(b->ctx, out.data, out.len))
+                        b->is_full = true;
+                explicit_bzero(out.data, out.cap);
+                buf_free(&out);
+                explicit_bzero(text, strlen(text));
+        }
+        free(text);
+        if (b->is_over)
+                return;
+        run(b);
+        if (!b->is_over && !b->is_asked && !b->is_end && !b->is_full)
+                b->ops->idle(b->ctx);
+}
+
+static void on_pass(void *ctx, const void *p, size_t n)
+{
+        look(ctx, p, n, false);
+}
+
+static bool is_placeholder(const struct custody_secret *s, const char *p, size_t n)
+{
+        for (size_t i = 0; i < s->parts_n; i++)
+                if (strlen(s->parts[i].placeholder) == n &&
+                    memcmp(s->parts[i].placeholder, p, n) == 0)
+                        return true;
+        return false;
+}
+
+static bool on_slot(void *ctx, size_t which, const char *text, size_t n)
+{
+        struct custody_body *b = ctx;
+        const char *name = b->names[which];
+        const struct slot *found = NULL;
+        /* Several secrets may have the same slot. */
+        for (size_t i = 0; i < b->slots_n && !found; i++)
+                if (strcmp(b->names[i], name) == 0 && is_placeholder(b->slots[i].secret, text, n))
+                        found = &b->slots[i];
+        if (!found || b->is_over)
+                return false;
+        look_end(b);
+        if (b->is_over)
+                return true;
+        if (found->secret->gone) {
+                fail(b, 403, found->secret->gone);
+                return true;
+        }
+        custody_request_shown(b->q, found->secret);
+        const struct door_toward to = custody_request_toward(b->q);
+        _cleanup_buf_ struct buf ask = {0};
+        buf_put_u32(&ask, found->secret->number);
+        buf_put_u32(&ask, (uint32_t)found->form);
+        door_toward_put(&ask, &to);
+        buf_put_lstr(&ask, text);
+        b->is_asked = true;
+        b->call = keeper_ask(b->door, DOOR_PLACE, &ask, on_placed, b);
+        return true;
+}
+
+/* --- the stream ------------------------------------------------------------------------------ */
+
+/* finish(b): everything was read and looked at. */
+static void finish(struct custody_body *b)
+{
+        look(b, NULL, 0, true);
+        if (b->is_over)
+                return;
+        if (b->undo && !b->slots_n)
+                pass_lag(b, true);
+        if (b->is_over)
+                return;
+        b->is_over = true;
+        b->ops->end(b->ctx);
+}
+
+/* run(b): what waits is read, as far as the keeper lets us. */
+static void run(struct custody_body *b)
+{
+        struct err err = {0};
+        while (b->waiting.len > 0 && !b->is_asked && !b->is_over) {
+                const char *p = (const char *)b->waiting.data;
+                ssize_t used = b->json ? custody_json_feed(b->json, p, b->waiting.len, &err)
+                                       : custody_form_feed(b->form, p, b->waiting.len, &err);
+                if (used < 0) {
+                        fail(b, 400, err.text);
+                        return;
+                }
+                buf_drop(&b->waiting, (size_t)used);
+        }
+        if (b->is_asked || b->is_over || !b->is_end)
+                return;
+        int r = b->json   ? custody_json_end(b->json, &err)
+                : b->form ? custody_form_end(b->form, &err)
+                          : 0;
+        if (r < 0)
+                fail(b, 400, err.text);
+        else if (r == 0)
+                finish(b);
+}
+
+static void use_plain(struct custody_body *b, const void *p, size_t n)
+{
+        if (b->slots_n == 0) {
+                look(b, p, n, false);
+                return;
+        }
+        buf_put(&b->waiting, p, n);
+        run(b);
+}
+
+/* unpack(b, is_end): whatever the coding gives now. */
+static void unpack(struct custody_body *b, bool is_end)
+{
+        struct err err = {0};
+        char plain[PIECE];
+        ssize_t n = 0;
+        while (!b->is_over && (n = undo_take(b->undo, is_end, plain, sizeof plain, &err)) > 0)
+                use_plain(b, plain, (size_t)n);
+        if (n < 0)
+                fail(b, 400, err.text);
+}
+
+bool custody_body_feed(struct custody_body *b, const void *bytes, size_t n)
+{
+        const char *p = bytes;
+        b->is_full = false;
+        if (!b->undo && n > 0 && !b->is_over)
+                use_plain(b, p, n);
+        for (size_t part; b->undo && n > 0 && !b->is_over; p += part, n -= part) {
+                part = n < PIECE ? n : PIECE;
+                if (!b->slots_n)
+                        buf_put(&b->lag, p, part);
+                undo_put(b->undo, p, part);
+                unpack(b, false);
+                if (!b->slots_n)
+                        pass_lag(b, false);
+        }
+        return b->is_over || (!b->is_full && !b->is_asked);
+}
+
+void custody_body_end(struct custody_body *b)
+{
+        if (b->undo)
+                unpack(b, true);
+        if (b->is_over)
+                return;
+        b->is_end = true;
+        if (b->slots_n == 0)
+                finish(b);
+        else
+                run(b);
+}
+
+/* --- making one ------------------------------------------------------------------------------ */
+
+static enum rule_form form_of_type(const struct head *h)
+{
+        const struct field *f = head_find(h, "content-type");
+        const char *s = f ? head_str(h, f->value) : "";
+        size_t n = strcspn(s, "; \t");
+        if ((n == 16 && strncasecmp(s, "application/json", n) == 0) ||
+            (n == 9 && strncasecmp(s, "text/json", n) == 0) ||
+            (n > 5 && strncasecmp(s + n - 5, "+json", 5) == 0))
+                return RULE_AS_JSON;
+        if (n == 33 && strncasecmp(s, "application/x-www-form-urlencoded", n) == 0)
+                return RULE_AS_FORM;
+        return RULE_AS_SSH; /* which no body has */
+}
+
+static void find_slots(struct custody_body *b, const struct host_name *host, const struct origin *o,
+                       const struct head *h)
+{
+        enum rule_form kind = form_of_type(h);
+        size_t longest = 0;
+        for (const struct custody_secret *s = custody_of(b->door)->secrets; s; s = s->next) {
+                if (!custody_may_show(s, host, o->port, o->is_tls, &h->path))
+                        continue;
+                for (size_t i = 0; i < s->line.secret->forms_n; i++) {
+                        const struct rule_secret_form *f = &s->line.secret->forms[i];
+                        if (f->form != kind || b->slots_n == CUSTODY_BODY_SLOTS_MAX)
+                                continue;
+                        b->slots[b->slots_n] = (struct slot){s, i};
+                        b->names[b->slots_n++] = f->name;
+                        for (size_t k = 0; k < s->parts_n; k++)
+                                if (strlen(s->parts[k].placeholder) > longest)
+                                        longest = strlen(s->parts[k].placeholder);
+                }
+        }
+        if (b->slots_n == 0)
+                return;
+        b->sink = (struct custody_sink){.pass = on_pass, .slot = on_slot, .ctx = b};
+        if (kind == RULE_AS_JSON)
+                b->json = custody_json_new(b->names, b->slots_n, longest, &b->sink);
+        else
+                b->form = custody_form_new(b->names, b->slots_n, longest, &b->sink);
+}
+
+struct custody_body *custody_body_new(struct door *d, struct custody_request *q,
+                                      const struct host_name *host, const struct origin *o,
+                                      const struct head *h, const struct custody_body_ops *ops,
+                                      void *ctx, char **why)
+{
+        struct err err = {0};
+        const struct field *f = head_find(h, "content-encoding");
+        *why = NULL;
+        if (h->body == HEAD_BODY_NONE || !custody_of(d)->placeholders)
+                return NULL;
+        struct undo *u = NULL;
+        if ((f && undo_new(head_str(h, f->value), &u, &err) < 0) ||
+            head_count(h, "content-encoding") > 1) {
+                *why = str_fmt("its body cannot be looked through for secrets: %s",
+                               err.text[0] ? err.text : "it has two codings");
+                undo_free(u);
+                return NULL;
+        }
+        struct custody_body *b = calloc(1, sizeof *b);
+        if (!b)
+                str_no_memory();
+        *b = (struct custody_body){.door = d,
+                                   .q = q,
+                                   .ops = ops,
+                                   .ctx = ctx,
+                                   .undo = u,
+                                   .is_model = cred_slots_is_model_host(host)};
+        find_slots(b, host, o, h);
+        if (b->slots_n) {
+                struct head *out = custody_request_head(q);
+                out->body = HEAD_BODY_STREAM;
+                out->has_length = false;
+                if (u)
+                        head_drop(out, "content-encoding");
+                head_drop(out, "content-md5"); /* of a body that nobody will see */
+                head_drop(out, "digest");
+                head_drop(out, "content-digest");
+        }
+        return b;
+}
+
+bool custody_body_has_slots(const struct custody_body *b)
+{
+        return b->slots_n > 0;
+}
+
+void custody_body_free(struct custody_body *b)
+{
+        if (!b)
+                return;
+        keeper_cancel(b->door, b->call);
+        undo_free(b->undo);
+        scan_free(&b->scan);
+        custody_json_free(b->json);
+        custody_form_free(b->form);
+        buf_free(&b->lag);
+        buf_free(&b->waiting);
+        free(b);
+}

@@ -1,0 +1,39 @@
+/* custody_body.h - the body of a request on its way out of a box that has secrets: looked through
+ * for placeholders as it streams, whatever its coding, and with secrets written into the slots that
+ * a line declares in it (json, form).
+ *
+ * Between exchange_request.c and the upstream. Nothing of a placeholder leaves: bytes that may be
+ * the beginning of one are held back until that is known. */
+#ifndef EGRESS_CUSTODY_BODY_H
+#define EGRESS_CUSTODY_BODY_H
+
+#include "egress/custody_request.h"
+
+struct custody_body;
+
+struct custody_body_ops {
+        /* These may go on. False when whoever gets them is full: no reason to stop, but the box
+         * should. */
+        bool (*out)(void *ctx, const void *, size_t);
+        void (*end)(void *ctx); /* everything went out */
+        void (*bad)(void *ctx, int status, const char *why);
+        void (*idle)(void *ctx); /* it takes more, after it said false */
+};
+
+/* custody_body_new(d, q, host, origin, head, ops, ctx, &why): NULL with ${why} NULL when nothing is
+ * to be done; with a sentence (static or the caller's to leave alone) when its coding cannot be
+ * read. Changes what is sent: a body whose length may change becomes a stream. */
+struct custody_body *custody_body_new(struct door *, struct custody_request *,
+                                      const struct host_name *, const struct origin *,
+                                      const struct head *, const struct custody_body_ops *,
+                                      void *ctx, char **why);
+void custody_body_free(struct custody_body *);
+/* custody_body_has_slots(b): may its length change? Then a short one is better sent when all of it
+ * is there. */
+bool custody_body_has_slots(const struct custody_body *);
+
+/* custody_body_feed(b, p, n): false: it waits for the keeper, or the other end is full. */
+bool custody_body_feed(struct custody_body *, const void *, size_t);
+void custody_body_end(struct custody_body *);
+
+#endif

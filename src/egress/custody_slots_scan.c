@@ -1,0 +1,236 @@
+/* custody_slots_scan.c - see custody_slots.h: what a head holds besides its slots: placeholders
+ * that have no business there (S6), and credentials that are none of ours (S2). Called for each
+ * request of a box that has secrets, before anything of it is passed on. */
+#include "egress/custody_slots.h"
+
+#include "base/str.h"
+#include "egress/scan.h"
+#include "policy/cred_slots.h"
+
+#include <openssl/evp.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_at(const struct custody_use *e, enum custody_at at, size_t field)
+{
+        return e->at == at && (at == CUSTODY_QUERY || at == CUSTODY_PATH || e->field == field);
+}
+
+/* look(d, p, n, uses, at, field, &number): ${p} without what the uses take of it: a line end stands
+ * in their place, which is part of no writing. */
+static bool look(struct door *d, const char *p, size_t n, const struct custody_uses *u,
+                 enum custody_at at, size_t field, uint32_t *number)
+{
+        const struct scan_set *set = custody_of(d)->placeholders;
+        struct scan_hit hit;
+        _cleanup_buf_ struct buf rest = {0};
+        for (size_t i = 0; i < u->n; i++) {
+                const struct custody_use *e = &u->list[i];
+                if (!is_at(e, at, field) || e->field == SIZE_MAX || e->len == 0)
+                        continue;
+                if (!rest.len)
+                        buf_put(&rest, p, n);
+                memset(rest.data + e->from, '\n', e->len);
+        }
+        if (!scan_look(set, rest.len ? rest.data : (const void *)p, n, &hit))
+                return false;
+        *number = hit.tag;
+        return true;
+}
+
+/* other_half(d, use, value, n): the half of a Basic pair that the placeholder is not. */
+static bool other_half(struct door *d, const struct custody_use *e, uint32_t *number)
+{
+        const char *coded = strchr(e->slot, ' ');
+        size_t n = coded ? strlen(coded + 1) : 0;
+        _cleanup_buf_ struct buf plain = {0};
+        uint8_t *at = buf_room(&plain, n / 4 * 3 + 3);
+        int len = at ? EVP_DecodeBlock(at, (const unsigned char *)coded + 1, (int)n) : -1;
+        if (len < 0)
+                return false;
+        for (size_t i = n; i > 0 && coded[i] == '=' && len > 0; i--)
+                len--;
+        uint8_t *colon = memchr(at, ':', (size_t)len);
+        size_t user_n = colon ? (size_t)(colon - at) : 0, pass_n = (size_t)len - user_n;
+        if (colon && custody_is_placeholder(e->secret, at, user_n))
+                memset(at, '\n', user_n);
+        else if (colon && custody_is_placeholder(e->secret, colon + 1, pass_n - 1))
+                memset(colon + 1, '\n', pass_n - 1);
+        struct scan_hit hit;
+        if (!scan_look(custody_of(d)->placeholders, at, (size_t)len, &hit))
+                return false;
+        *number = hit.tag;
+        return true;
+}
+
+static bool field_leaks(struct door *d, const struct head *h, size_t i,
+                        const struct custody_uses *u, uint32_t *number, char **where)
+{
+        const struct field *f = &h->fields[i];
+        const char *name = head_str(h, f->name), *value = head_str(h, f->value);
+        *number = custody_text_leaks(d, name, f->name_len);
+        if (*number) {
+                *where = str_dup("the name of a header");
+                return true;
+        }
+        bool is_cookie = strcmp(name, "cookie") == 0;
+        bool is_leak = look(d, value, f->value_len, u, is_cookie ? CUSTODY_COOKIE : CUSTODY_FIELD,
+                            i, number);
+        for (size_t k = 0; k < u->n && !is_leak; k++) {
+                const struct custody_use *e = &u->list[k];
+                if (e->kind == CUSTODY_PLACE && e->at == CUSTODY_FIELD && e->field == i &&
+                    e->secret->line.secret->forms[e->form].form == RULE_AS_BASIC)
+                        is_leak = other_half(d, e, number);
+        }
+        if (is_leak)
+                *where = str_fmt("header %s", name);
+        return is_leak;
+}
+
+bool custody_slots_leak(struct door *d, const struct head *h, const struct custody_uses *u,
+                        uint32_t *number, char **where)
+{
+        *number = custody_text_leaks(d, head_str(h, h->method), h->method_len);
+        if (*number) {
+                *where = str_dup("the method");
+                return true;
+        }
+        if (h->path.text && look(d, h->path.text, h->path.len, u, CUSTODY_PATH, 0, number)) {
+                *where = str_dup("the path");
+                return true;
+        }
+        if (h->query && look(d, head_str(h, h->query), h->query_len, u, CUSTODY_QUERY, 0, number)) {
+                *where = str_dup("the query");
+                return true;
+        }
+        for (size_t i = 0; i < h->fields_n; i++)
+                if (field_leaks(d, h, i, u, number, where))
+                        return true;
+        return false;
+}
+
+/* --- credentials that are not ours ------------------------------------------------------------ */
+
+/* is_declared(c, host, port, form, name): do the lines that manage this host have such a slot? */
+static bool is_declared(const struct custody *c, const struct host_name *host, uint16_t port,
+                        enum rule_form form, const char *name)
+{
+        const struct custody_secret *s = NULL;
+        while ((s = custody_managed(c, host, port, NULL, s)))
+                for (size_t i = 0; i < s->line.secret->forms_n; i++) {
+                        const struct rule_secret_form *f = &s->line.secret->forms[i];
+                        if (f->form == form && f->name && strcmp(f->name, name) == 0)
+                                return true;
+                }
+        return false;
+}
+
+static bool is_used(const struct custody_uses *u, enum custody_at at, size_t field, size_t from)
+{
+        for (size_t i = 0; i < u->n; i++)
+                if (is_at(&u->list[i], at, field) && u->list[i].from == from &&
+                    u->list[i].field != SIZE_MAX)
+                        return true;
+        return false;
+}
+
+/* found(...): tell of it, or take it out. */
+static void found(struct custody_uses *u, struct custody_use e, bool is_dropped, char **where,
+                  const char *kind, const char *name)
+{
+        if (where && !*where)
+                *where = str_fmt("%s %.64s", kind, name);
+        if (!is_dropped)
+                return;
+        if (u->n == CUSTODY_USES_MAX)
+                u->is_full = true;
+        else
+                u->list[u->n++] = e;
+}
+
+static bool foreign_cookies(const struct custody *c, const struct host_name *host, uint16_t port,
+                            const struct head *h, size_t i, struct custody_uses *u, bool is_dropped,
+                            char **where)
+{
+        const struct field *f = &h->fields[i];
+        const char *value = head_str(h, f->value);
+        struct custody_pair pair;
+        size_t at = 0;
+        bool is_any = false;
+        while (custody_cookie_next(value, f->value_len, &at, &pair)) {
+                char name[128];
+                if (pair.value_len == 0 || pair.name_len >= sizeof name ||
+                    is_used(u, CUSTODY_COOKIE, i, pair.value_from))
+                        continue;
+                memcpy(name, value + pair.from, pair.name_len);
+                name[pair.name_len] = '\0';
+                if (!is_declared(c, host, port, RULE_AS_COOKIE, name))
+                        continue;
+                is_any = true;
+                found(u,
+                      (struct custody_use){.kind = CUSTODY_DROP,
+                                           .at = CUSTODY_COOKIE,
+                                           .field = i,
+                                           .from = pair.value_from,
+                                           .len = pair.value_len},
+                      is_dropped, where, "cookie", name);
+        }
+        return is_any;
+}
+
+static bool foreign_query(const struct custody *c, const struct host_name *host, uint16_t port,
+                          const struct head *h, struct custody_uses *u, bool is_dropped,
+                          char **where)
+{
+        const char *q = head_str(h, h->query);
+        struct custody_pair pair;
+        size_t at = 0;
+        bool is_any = false;
+        while (h->query && custody_pair_next(q, h->query_len, &at, &pair)) {
+                _cleanup_buf_ struct buf name = {0};
+                custody_undo(q + pair.from, pair.name_len, true, &name);
+                const char *text = buf_cstr(&name);
+                if (pair.value_len == 0 || is_used(u, CUSTODY_QUERY, 0, pair.value_from) ||
+                    (!cred_slots_is_query(text, name.len) &&
+                     !is_declared(c, host, port, RULE_AS_QUERY, text)))
+                        continue;
+                is_any = true;
+                size_t end = at < h->query_len ? at : h->query_len; /* with the & behind it */
+                found(u,
+                      (struct custody_use){.kind = CUSTODY_DROP,
+                                           .at = CUSTODY_QUERY,
+                                           .from = pair.from,
+                                           .len = end - pair.from},
+                      is_dropped, where, "query parameter", text);
+        }
+        return is_any;
+}
+
+bool custody_slots_foreign(const struct custody *c, const struct host_name *host, uint16_t port,
+                           const struct head *h, struct custody_uses *u, bool is_dropped,
+                           char **where)
+{
+        bool is_any = false;
+        if (!custody_managed(c, host, port, NULL, NULL))
+                return false;
+        for (size_t i = 0; i < h->fields_n; i++) {
+                const struct field *f = &h->fields[i];
+                const char *name = head_str(h, f->name);
+                if (strcmp(name, "cookie") == 0) {
+                        is_any |= foreign_cookies(c, host, port, h, i, u, is_dropped, where);
+                        continue;
+                }
+                if (f->value_len == 0 || is_used(u, CUSTODY_FIELD, i, 0) ||
+                    (!cred_slots_is_header(name) &&
+                     !is_declared(c, host, port, RULE_AS_HEADER, name)))
+                        continue;
+                is_any = true;
+                found(u,
+                      (struct custody_use){.kind = CUSTODY_DROP,
+                                           .at = CUSTODY_FIELD,
+                                           .field = i,
+                                           .len = f->value_len},
+                      is_dropped, where, "header", name);
+        }
+        return foreign_query(c, host, port, h, u, is_dropped, where) || is_any;
+}

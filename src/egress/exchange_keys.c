@@ -1,0 +1,202 @@
+/* exchange_keys.c - see exchange.h: a request that may pass, in a box that has secrets: between the
+ * gate and an upstream, and on the way of its body. Called by exchange_request.c. A box without
+ * secrets goes straight through. */
+#include "egress/exchange_int.h"
+
+#include "base/str.h"
+#include "egress/custody_slots.h"
+#include "egress/sign.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { EARLY_MAX = 64 << 10 };
+
+static void refuse(struct exchange *x, int status, const char *why)
+{
+        x->verdict = "deny";
+        exchange_answer_self(x, status, NULL, why, NULL);
+}
+
+/* --- the body, as custody lets it through ---------------------------------------------------- */
+
+static bool body_out(void *ctx, const void *p, size_t n)
+{
+        struct exchange *x = ctx;
+        if (x->is_collecting) {
+                buf_put(&x->made, p, n);
+                return true;
+        }
+        return x->is_dead || x->state != X_OPEN || exchange_send_up(x, p, n);
+}
+
+static void body_end(void *ctx)
+{
+        struct exchange *x = ctx;
+        if (x->is_dead)
+                return;
+        if (!x->is_collecting) {
+                if (x->state == X_OPEN)
+                        exchange_end_up(x);
+                return;
+        }
+        /* All of it is there: it has a length again. */
+        x->is_collecting = false;
+        x->is_filtered = true;
+        if (x->made.is_broken) {
+                refuse(x, 413, "its body is too large to be changed");
+                return;
+        }
+        struct head *h = custody_request_head(x->keys);
+        h->body = x->made.len ? HEAD_BODY_LENGTH : HEAD_BODY_NONE;
+        h->length = x->made.len;
+        h->has_length = true;
+        buf_free(&x->early);
+        x->early = x->made;
+        x->made = (struct buf){0};
+        exchange_go_up(x);
+}
+
+static void body_bad(void *ctx, int status, const char *why)
+{
+        struct exchange *x = ctx;
+        if (!x->is_dead && x->state != X_DONE && x->state != X_LOCAL)
+                refuse(x, status, why);
+}
+
+static void body_idle(void *ctx)
+{
+        struct exchange *x = ctx;
+        if (!x->is_dead && x->is_client_paused && x->client) {
+                x->is_client_paused = false;
+                x->client->resume(x->client_side, x);
+        }
+}
+
+static const struct custody_body_ops body_ops = {
+        .out = body_out, .end = body_end, .bad = body_bad, .idle = body_idle};
+
+/* --- chunks that are signed anew -------------------------------------------------------------- */
+
+static void chunks_out(void *ctx, const void *p, size_t n, const char *why)
+{
+        struct exchange *x = ctx;
+        if (x->is_dead || x->state != X_OPEN)
+                return;
+        if (!p)
+                refuse(x, 403, why);
+        else if (!x->up->data(x->up_side, x, p, n))
+                x->is_up_full = true;
+}
+
+static void chunks_end(void *ctx)
+{
+        struct exchange *x = ctx;
+        if (!x->is_dead && x->state == X_OPEN)
+                x->up->end(x->up_side, x, x->trailers);
+}
+
+static const struct sign_body_ops chunks_ops = {
+        .out = chunks_out, .end = chunks_end, .idle = body_idle};
+
+bool exchange_keys_sign(struct exchange *x, const void *p, size_t n, bool is_end)
+{
+        x->is_up_full = false;
+        bool is_room = sign_body(custody_request_sign(x->keys), p, n, is_end, &chunks_ops, x);
+        return is_room && !x->is_up_full;
+}
+
+/* --- the head -------------------------------------------------------------------------------- */
+
+/* is_short(x): a body that is better changed before it is sent: many servers want its length. */
+static bool is_short(const struct exchange *x)
+{
+        return x->is_end_here || (x->req.body == HEAD_BODY_LENGTH && x->req.length <= BODY_MAX);
+}
+
+static void change_body(struct exchange *x)
+{
+        struct buf early = x->early;
+        x->early = (struct buf){0};
+        custody_body_feed(x->filter, early.data, early.len);
+        if (!x->is_dead && x->state == X_KEYS)
+                custody_body_end(x->filter);
+        buf_free(&early);
+}
+
+static void on_keys(void *ctx, const struct custody_verdict *v)
+{
+        struct exchange *x = ctx;
+        char *why = NULL;
+        if (x->is_dead || x->state != X_KEYS)
+                return;
+        if (v->status) {
+                refuse(x, v->status, v->why);
+                return;
+        }
+        x->filter = custody_body_new(x->door, x->keys, &x->host, &x->origin, &x->req, &body_ops, x,
+                                     &why);
+        if (why) {
+                refuse(x, 415, why);
+                free(why);
+                return;
+        }
+        if (!x->filter || !custody_body_has_slots(x->filter) || !is_short(x)) {
+                exchange_go_up(x);
+                return;
+        }
+        x->is_collecting = true;
+        if (x->is_end_here)
+                change_body(x);
+        else
+                exchange_say_continue(x);
+}
+
+void exchange_keys(struct exchange *x)
+{
+        x->keys = custody_request_new(x->door, &x->host, &x->origin, &x->req, on_keys, x);
+        if (!x->keys) {
+                exchange_go_up(x);
+                return;
+        }
+        x->state = X_KEYS;
+        custody_request_begin(x->keys);
+        if (x->is_dead || x->state != X_KEYS || !custody_request_needs_body(x->keys))
+                return;
+        if (x->is_end_here)
+                custody_request_body(x->keys, x->early.data, x->early.len);
+        else
+                exchange_say_continue(x);
+}
+
+size_t exchange_keys_takes(const struct exchange *x)
+{
+        return x->is_collecting || (x->keys && custody_request_needs_body(x->keys))
+                       ? BODY_MAX + EARLY_MAX
+                       : EARLY_MAX;
+}
+
+void exchange_keys_body(struct exchange *x)
+{
+        if (x->is_collecting)
+                change_body(x);
+        else if (custody_request_needs_body(x->keys))
+                custody_request_body(x->keys, x->early.data, x->early.len);
+}
+
+bool exchange_keys_trailers(struct exchange *x)
+{
+        const struct custody_uses none = {0};
+        uint32_t number;
+        char *where = NULL;
+        if (!custody_of(x->door)->placeholders ||
+            !custody_slots_leak(x->door, x->trailers, &none, &number, &where))
+                return false;
+        char *place = str_fmt("trailer %s", where);
+        char *why = custody_request_leaks(x->keys, number, place);
+        refuse(x, 403, why);
+        free(why);
+        free(place);
+        free(where);
+        return true;
+}
