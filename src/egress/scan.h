@@ -55,6 +55,10 @@ size_t scan_feed(struct scan *, const struct scan_set *, const void *, size_t, b
 /* scan_look(set, p, n, hit): is any of the texts in these bytes? */
 bool scan_look(const struct scan_set *, const void *, size_t, struct scan_hit *hit);
 
+/* scan_look_small(set, p, n): the same for bytes whose letters were all made small, as in the name
+ * of a field: by the end of a text alone. */
+bool scan_look_small(const struct scan_set *, const void *, size_t);
+
 /* scan_longest(set): of all writings. */
 size_t scan_longest(const struct scan_set *);
 

@@ -58,6 +58,24 @@ void scan_find(const struct scan_set *s, const uint8_t *p, size_t n, scan_found 
         }
 }
 
+bool scan_look_small(const struct scan_set *s, const void *bytes, size_t n)
+{
+        const uint8_t *p = bytes;
+        for (size_t end = SECRET_HINT_BYTES; end <= n; end++) {
+                uint16_t hint = secret_finger_hint(p + end - SECRET_HINT_BYTES);
+                if (!(s->hints[hint >> 6] >> (hint & 63) & 1))
+                        continue;
+                uint64_t tail = secret_siphash(s->key, p + end - SECRET_HINT_BYTES,
+                                               SECRET_HINT_BYTES, true);
+                for (uint32_t i = s->by_hint[hint >> 4]; i; i = s->writings[i - 1].next_hint) {
+                        const struct scan_writing *w = &s->writings[i - 1];
+                        if (w->hint == hint && w->tail == tail && w->len <= end)
+                                return true;
+                }
+        }
+        return false;
+}
+
 static bool may_begin(const struct scan_set *s, const uint8_t *p, size_t left, uint16_t codings)
 {
         for (uint32_t i = s->by_first[p[0] | 0x20]; i; i = s->writings[i - 1].next_first) {

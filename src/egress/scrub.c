@@ -1,0 +1,312 @@
+/* scrub.c - see scrub.h: the flow of one answer. Called by exchange_answer.c. It must never hand on
+ * a byte of a body that was not searched, and nothing after an error. */
+#include "egress/scrub_int.h"
+
+#include "base/err.h"
+#include "base/str.h"
+#include "egress/undo.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIECE = 32 << 10 };
+
+const struct scan_set *scrub_values(struct door *d)
+{
+        const struct scan_set *set = custody_of(d)->values;
+        return scan_set_is_empty(set) ? NULL : set;
+}
+
+struct scrub *scrub_new(struct door *d, const struct scrub_for *what, const struct scrub_ops *ops,
+                        void *ctx)
+{
+        struct scrub *s = calloc(1, sizeof *s);
+        if (!s)
+                str_no_memory();
+        s->door = d;
+        s->values = scrub_values(d);
+        s->what = *what;
+        s->ops = ops;
+        s->ctx = ctx;
+        return s;
+}
+
+void scrub_stop(struct scrub *s)
+{
+        if (!s)
+                return;
+        s->is_over = true;
+        if (s->call)
+                keeper_cancel(s->door, s->call);
+        s->call = NULL;
+}
+
+static void wipe(struct buf *b)
+{
+        if (b->data)
+                explicit_bzero(b->data, b->cap);
+        buf_free(b);
+}
+
+void scrub_free(struct scrub *s)
+{
+        if (!s)
+                return;
+        scrub_stop(s);
+        scan_free(&s->scan);
+        undo_free(s->undo);
+        wipe(&s->pend);
+        wipe(&s->edge);
+        scrub_tokens_free(s);
+        if (s->trailers)
+                head_free(s->trailers);
+        free(s->trailers);
+        free(s);
+}
+
+void scrub_fail(struct scrub *s, const char *sentence)
+{
+        if (s->is_over)
+                return;
+        scrub_stop(s);
+        s->ops->fail(s->ctx, sentence);
+}
+
+/* is_readable(s, p, n): of gRPC's messages none may be compressed: the coding is not the body's. */
+static bool is_readable(struct scrub *s, const uint8_t *p, size_t n)
+{
+        for (size_t i = 0; i < n;) {
+                if (s->grpc_left > 0) {
+                        size_t part = n - i < s->grpc_left ? n - i : s->grpc_left;
+                        s->grpc_left -= (uint32_t)part;
+                        i += part;
+                        continue;
+                }
+                s->grpc_head[s->grpc_head_n++] = p[i++];
+                if (s->grpc_head_n < sizeof s->grpc_head)
+                        continue;
+                s->grpc_head_n = 0;
+                if (s->grpc_head[0] & 1)
+                        return false;
+                s->grpc_left = (uint32_t)s->grpc_head[1] << 24 | (uint32_t)s->grpc_head[2] << 16 |
+                               (uint32_t)s->grpc_head[3] << 8 | s->grpc_head[4];
+        }
+        return true;
+}
+
+void scrub_emit(struct scrub *s, const void *p, size_t n, bool is_end)
+{
+        _cleanup_buf_ struct buf out = {0};
+        if (s->is_over)
+                return;
+        if (s->is_grpc && !is_readable(s, p, n)) {
+                scrub_fail(s, "a gRPC message is compressed, and what cannot be read may hold a "
+                              "secret");
+                return;
+        }
+        /* Who was granted a secret in the middle has it scrubbed from then on. */
+        s->values = scrub_values(s->door) ? scrub_values(s->door) : s->values;
+        scan_feed(&s->scan, s->values, p, n, is_end, &out, NULL);
+        if (out.is_broken)
+                scrub_fail(s, "there is no memory for the answer");
+        else if (out.len > 0 && !s->ops->data(s->ctx, out.data, out.len))
+                s->is_full = true;
+}
+
+static void body(struct scrub *s, const void *p, size_t n)
+{
+        switch (s->mode) {
+        case SCRUB_PLAIN:
+                scrub_emit(s, p, n, false);
+                break;
+        case SCRUB_EDGES:
+                scrub_edges_data(s, p, n);
+                break;
+        case SCRUB_WHOLE:
+                scrub_tokens_data(s, p, n);
+                break;
+        }
+}
+
+/* finish(s): the origin's end is here and nothing waits: the rest, the trailers, the end. */
+static void finish(struct scrub *s)
+{
+        const char *why = NULL;
+        if (s->mode == SCRUB_EDGES && !scrub_edges_end(s))
+                return;
+        if (s->mode == SCRUB_WHOLE && !scrub_tokens_end(s))
+                return;
+        scrub_emit(s, NULL, 0, true);
+        if (s->is_over)
+                return;
+        if (s->is_grpc && (s->grpc_head_n || s->grpc_left)) {
+                scrub_fail(s, "a gRPC message is cut off");
+                return;
+        }
+        if (s->trailers && scrub_head(s->values, s->trailers, &why) < 0) {
+                scrub_fail(s, why);
+                return;
+        }
+        s->is_final = true;
+        scrub_stop(s);
+        s->ops->end(s->ctx, s->trailers);
+}
+
+static bool is_busy(const struct scrub *s)
+{
+        return s->is_over || s->is_full || s->call;
+}
+
+void scrub_pump(struct scrub *s)
+{
+        static uint8_t piece[PIECE]; /* one loop: nobody else is here at the same time */
+        while (!is_busy(s)) {
+                if (!s->undo) {
+                        if (s->pend.len == 0)
+                                break;
+                        struct buf pend = s->pend;
+                        s->pend = (struct buf){0};
+                        body(s, pend.data, pend.len);
+                        wipe(&pend);
+                        continue;
+                }
+                struct err err = {0};
+                ssize_t n = undo_take(s->undo, s->is_ended, piece, sizeof piece, &err);
+                if (n < 0)
+                        scrub_fail(s, err.text);
+                if (n <= 0)
+                        break;
+                uint8_t *copy = malloc((size_t)n); /* what follows may come back here */
+                if (!copy)
+                        str_no_memory();
+                memcpy(copy, piece, (size_t)n);
+                explicit_bzero(piece, (size_t)n);
+                body(s, copy, (size_t)n);
+                explicit_bzero(copy, (size_t)n);
+                free(copy);
+        }
+        if (!is_busy(s) && s->is_ended && !s->is_final)
+                finish(s);
+}
+
+bool scrub_data(struct scrub *s, const void *p, size_t n)
+{
+        if (s->is_over)
+                return true;
+        if (s->undo) {
+                undo_put(s->undo, p, n);
+                scrub_pump(s);
+        } else if (is_busy(s) || s->pend.len > 0) {
+                buf_put(&s->pend, p, n);
+                if (s->pend.is_broken)
+                        scrub_fail(s, "there is no memory for the answer");
+        } else {
+                body(s, p, n);
+        }
+        s->is_told = s->is_full || s->call;
+        return !s->is_told || s->is_over;
+}
+
+void scrub_end(struct scrub *s, struct head *trailers)
+{
+        if (s->is_over || s->is_ended)
+                return;
+        s->is_ended = true;
+        if (trailers && trailers->fields_n > 0) {
+                s->trailers = malloc(sizeof *s->trailers);
+                if (!s->trailers)
+                        str_no_memory();
+                head_move(s->trailers, trailers);
+        }
+        scrub_pump(s);
+}
+
+bool scrub_drained(struct scrub *s)
+{
+        s->is_full = false;
+        scrub_pump(s);
+        return !s->is_over && !s->is_full && !s->call && !s->is_ended;
+}
+
+void scrub_answered(struct scrub *s)
+{
+        scrub_pump(s);
+        if (!is_busy(s) && s->is_told && !s->is_ended) {
+                s->is_told = false;
+                s->ops->resume(s->ctx);
+        }
+}
+
+/* undo_coding(s, h, err): the body goes on as identity. */
+static int undo_coding(struct scrub *s, struct head *h, struct err *err)
+{
+        const struct field *f = head_find(h, "content-encoding");
+        if (!f)
+                return 0;
+        if (head_count(h, "content-encoding") > 1)
+                return err_set(err, E_PROTO, "it has two codings");
+        if (undo_new(head_str(h, f->value), &s->undo, err) < 0)
+                return -1;
+        if (!s->undo)
+                return 0;
+        static const char *const drop[] = {"content-encoding", "content-md5", "digest",
+                                           "content-digest",   "repr-digest", "accept-ranges"};
+        for (size_t i = 0; i < sizeof drop / sizeof *drop; i++)
+                head_drop(h, drop[i]);
+        h->body = HEAD_BODY_STREAM;
+        h->has_length = false;
+        h->length = 0;
+        f = head_find(h, "etag");
+        if (f &&
+            head_str(h, f->value)[0] == '"') { /* other bytes, so it is no strong one any more */
+                char *weak = str_fmt("W/%s", head_str(h, f->value));
+                head_drop(h, "etag");
+                int r = head_add(h, "etag", 4, weak, strlen(weak), err);
+                free(weak);
+                return r;
+        }
+        return 0;
+}
+
+void scrub_answer(struct scrub *s, struct head *h, bool is_end)
+{
+        struct err err = {0};
+        const char *why = NULL;
+        if (scrub_head(s->values, h, &why) < 0) {
+                scrub_fail(s, why);
+                return;
+        }
+        if (is_end || s->what.is_to_head || h->body == HEAD_BODY_NONE) {
+                s->ops->head(s->ctx, h, is_end);
+                return;
+        }
+        const struct field *type = head_find(h, "content-type");
+        s->is_grpc = type && head_is_grpc_type(head_str(h, type->value), type->value_len);
+        if (h->status == 206) {
+                if (type && strncasecmp(head_str(h, type->value), "multipart/byteranges", 20) == 0)
+                        why = "it is made of several ranges, each of which may cut a secret in two";
+                if (head_find(h, "content-encoding"))
+                        why = "it is a part of something compressed, which cannot be read";
+                s->mode = SCRUB_EDGES;
+        } else if (undo_coding(s, h, &err) < 0) {
+                why = err.text;
+        } else if (scrub_tokens_wanted(s, h)) {
+                s->mode = SCRUB_WHOLE;
+        }
+        if (why) {
+                char *words =
+                        str_fmt("the origin's answer cannot be searched for secrets: %s", why);
+                scrub_fail(s, words);
+                free(words);
+                return;
+        }
+        if (s->mode == SCRUB_WHOLE) {
+                s->head = malloc(sizeof *s->head);
+                if (!s->head)
+                        str_no_memory();
+                head_init(s->head);
+                head_move(s->head, h);
+        } else {
+                s->ops->head(s->ctx, h, false);
+        }
+}

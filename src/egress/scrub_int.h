@@ -1,0 +1,68 @@
+/* scrub_int.h - the inside of a scrub, for scrub.c (the flow), scrub_edges.c (partial answers) and
+ * scrub_tokens.c (tokens born in an answer). Nobody else looks in here. */
+#ifndef EGRESS_SCRUB_INT_H
+#define EGRESS_SCRUB_INT_H
+
+#include "base/buf.h"
+#include "egress/custody.h"
+#include "egress/scan.h"
+#include "egress/scrub.h"
+
+struct tokens;
+struct undo;
+
+enum scrub_mode {
+        SCRUB_PLAIN, /* as it comes */
+        SCRUB_EDGES, /* 206: its first and its last bytes are asked about */
+        SCRUB_WHOLE, /* held until its tokens are exchanged */
+};
+
+struct scrub {
+        struct door *door;
+        const struct scan_set *values;
+        struct scrub_for what;
+        const struct scrub_ops *ops;
+        void *ctx;
+        enum scrub_mode mode;
+        struct scan scan;
+        struct undo *undo;
+        struct buf pend; /* came while there was no room */
+        struct keeper_call *call;
+        bool is_over, is_full, is_told; /* ended for us; client is full; we said no */
+        bool is_ended, is_final;        /* the origin's end came; everything was passed on */
+        struct head *trailers;
+
+        /* gRPC: where in its frames the stream is */
+        bool is_grpc;
+        uint8_t grpc_head[5];
+        uint32_t grpc_head_n, grpc_left;
+
+        /* scrub_edges.c */
+        bool is_front_known, is_back_asked, is_back_known;
+        struct buf edge; /* the first bytes, then always the last */
+
+        /* scrub_tokens.c */
+        struct head *head; /* until the body is known */
+        struct buf whole;
+        struct tokens *tokens;
+};
+
+/* scrub_emit(s, p, n, is_end): through the scanner to the client. */
+void scrub_emit(struct scrub *, const void *, size_t, bool is_end);
+void scrub_fail(struct scrub *, const char *sentence);
+/* scrub_pump(s): go on with what is waiting. */
+void scrub_pump(struct scrub *);
+/* scrub_answered(s): the keeper answered; go on, and read on when there is room. */
+void scrub_answered(struct scrub *);
+
+/* scrub_edges_data(s, p, n), scrub_edges_end(s): true when everything has been passed on. */
+void scrub_edges_data(struct scrub *, const void *, size_t);
+bool scrub_edges_end(struct scrub *);
+
+/* scrub_tokens_wanted(s, h): is this an answer in which tokens are born? */
+bool scrub_tokens_wanted(struct scrub *, const struct head *);
+void scrub_tokens_data(struct scrub *, const void *, size_t);
+bool scrub_tokens_end(struct scrub *);
+void scrub_tokens_free(struct scrub *);
+
+#endif
