@@ -1,10 +1,12 @@
 /* token_call.c - see token_call.h. Called by exchange_request.c. */
 #include "egress/token_call.h"
 
+#include "base/cur.h"
 #include "base/str.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct token_call {
         struct door *door;
