@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "egress/refuse.h"
+#include "egress/token_call.h"
 #include "egress/upstream.h"
 
 #include <stdlib.h>
@@ -137,6 +138,8 @@ void exchange_release(struct exchange *x)
         x->is_dead = true;
         x->client = NULL;
         exchange_settle(x);
+        token_call_cancel(x->token);
+        x->token = NULL;
         exchange_let_go(x);
         x->door->exchanges_n--;
         exchange_leave_upstream(x);

@@ -54,7 +54,9 @@ struct exchange {
         struct custody_body *filter;  /* of the request's body, then */
         struct buf made;              /* a short body, while secrets are written into it */
         bool is_collecting, is_filtered;
-        bool is_up_full; /* it said so when a signed chunk was sent */
+        bool is_token;            /* its body is wanted whole: it goes to a token endpoint */
+        struct token_call *token; /* the keeper is asked whether it answers */
+        bool is_up_full;          /* it said so when a signed chunk was sent */
 
         /* for the record */
         uint64_t began_us, wait_us, bytes_up, bytes_down;
@@ -91,6 +93,8 @@ void exchange_let_go(struct exchange *);
 /* exchange_keys.c */
 /* exchange_keys(x): secrets are put where they belong, then on to an upstream. */
 void exchange_keys(struct exchange *);
+/* exchange_keys_begin(x): the same for one that is no call for a token. */
+void exchange_keys_begin(struct exchange *);
 /* exchange_keys_body(x): the request is here to its end while it waits for that. */
 void exchange_keys_body(struct exchange *);
 /* exchange_keys_takes(x): how much of a body may be kept meanwhile. */
@@ -106,6 +110,12 @@ bool exchange_send_up(struct exchange *, const void *, size_t);
 void exchange_end_up(struct exchange *);
 /* exchange_say_continue(x): the client holds its body back until it hears that it is wanted. */
 void exchange_say_continue(struct exchange *);
+
+/* exchange_token.c */
+/* exchange_token(x): does it go to a token endpoint of the box's secrets? Then it waits for its
+ * body and for the keeper. exchange_token_ask(x): the body is here. */
+bool exchange_token(struct exchange *);
+void exchange_token_ask(struct exchange *);
 
 /* exchange_ask.c */
 /* exchange_ask(x): park it and have a person asked. */

@@ -154,6 +154,14 @@ static void on_keys(void *ctx, const struct custody_verdict *v)
 
 void exchange_keys(struct exchange *x)
 {
+        if (x->origin.is_keeper)
+                exchange_go_up(x);
+        else if (!exchange_token(x))
+                exchange_keys_begin(x);
+}
+
+void exchange_keys_begin(struct exchange *x)
+{
         x->keys = custody_request_new(x->door, &x->host, &x->origin, &x->req, on_keys, x);
         if (!x->keys) {
                 exchange_go_up(x);
@@ -171,16 +179,19 @@ void exchange_keys(struct exchange *x)
 
 size_t exchange_keys_takes(const struct exchange *x)
 {
-        return x->is_collecting || (x->keys && custody_request_needs_body(x->keys))
+        return x->is_token || x->token || x->is_collecting ||
+                               (x->keys && custody_request_needs_body(x->keys))
                        ? BODY_MAX + EARLY_MAX
                        : EARLY_MAX;
 }
 
 void exchange_keys_body(struct exchange *x)
 {
-        if (x->is_collecting)
+        if (x->is_token)
+                exchange_token_ask(x);
+        else if (x->is_collecting)
                 change_body(x);
-        else if (custody_request_needs_body(x->keys))
+        else if (x->keys && custody_request_needs_body(x->keys))
                 custody_request_body(x->keys, x->early.data, x->early.len);
 }
 
