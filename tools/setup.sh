@@ -48,6 +48,9 @@ table() {
 		want e2fsprogs        mke2fs                   making that disk
 		want clang            clang                    the fuzzers, for a few seconds each
 		want nginx-light      /usr/sbin/nginx          an origin behind the door
+		want fcgiwrap         /usr/sbin/fcgiwrap       git http-backend behind that origin
+		want openssh-server   /usr/sbin/sshd           a server for git over ssh
+		want openssh-client   ssh-keygen               keys, and the client of that
 		want nghttp2-server   nghttpd                  an origin that speaks HTTP/2
 		want nghttp2-client   nghttp                   a client that speaks HTTP/2
 		want curl             curl                     a client
