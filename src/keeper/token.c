@@ -212,8 +212,7 @@ static int rotated(struct keeper *k, struct token *t, const struct store_secret 
         struct buf *b = keeper_message(k, DOOR_ROTATED);
         buf_put_u32(b, t->number);
         keeper_put_bytes(b, text, strlen(text));
-        explicit_bzero(text, strlen(text));
-        free(text);
+        store_drop(text); /* jansson's memory is the store's */
         t->step = TOKEN_KEEPING;
         t->is_locked = false;
         return keeper_to_supervisor(k);
@@ -351,7 +350,7 @@ static int answer_call(struct keeper *k, const struct keeper_ask *a, const struc
         struct buf *b = keeper_message(k, DOOR_TOKEN_OK);
         buf_put_u32(b, a->id);
         buf_put_lstr(b, text ? text : "{}");
-        free(text);
+        store_drop(text);
         keeper_ask_yes(k, a, "the token call was answered here");
         return keeper_to_egress(k);
 }

@@ -184,7 +184,9 @@ static int fake_account(const struct token *t, json_t *o, char **out, struct err
                 json_object_set_new(fake, "private_key", json_stringn(pem, (size_t)n));
                 _cleanup_free_ char *uri = token_url(t);
                 json_object_set_new(fake, "token_uri", json_string(uri));
-                *out = json_dumps(fake, JSON_INDENT(2));
+                char *text = json_dumps(fake, JSON_INDENT(2));
+                *out = text ? str_dup(text) : NULL;
+                store_drop(text);
                 r = *out ? 0 : -1;
         }
         json_decref(fake);

@@ -52,8 +52,7 @@ static int make_login(const struct token *t, const struct store_secret *s, struc
         if (!text)
                 return -1;
         buf_put_str(&c->body, text);
-        explicit_bzero(text, strlen(text));
-        free(text);
+        store_drop(text); /* jansson's memory is the store's */
         c->type = "application/json";
         return 0;
 }
@@ -89,7 +88,9 @@ static char *claims_of(const char *iss, const char *scope, const char *aud, uint
         json_decref(o);
         if (!text)
                 str_no_memory();
-        return text;
+        char *copy = str_dup(text); /* claims are no secret, and jansson's memory is the store's */
+        store_drop(text);
+        return copy;
 }
 
 static int make_gcp(const struct token *t, struct call *c, struct err *err)
@@ -131,7 +132,7 @@ static int make_app(const struct token *t, const struct store_secret *s, struct 
                 json_object_set(o, "repositories", list);
         char *text = json_dumps(o, JSON_COMPACT);
         buf_put_str(&c->body, text ? text : "{}");
-        free(text);
+        store_drop(text);
         json_decref(list);
         json_decref(o);
         return 0;
