@@ -7,8 +7,8 @@ set -u
 . tests/lib.sh
 . tests/lib_door.sh
 python=/usr/bin/python3
-token=glpat-FAKEfakeFAKEfake1234
-npm_token=npm_FAKEfakeFAKEfakeFAKEfakeFAKEfake0000
+token=fake-token-of-git-0123456789
+index_token=fake-token-of-the-index-9876543210
 
 door_ca
 has git || {
@@ -267,13 +267,13 @@ else
 fi
 
 # --- npm and pip: a private index with a token ------------------------------------------------------------------
-"$python" tests/custody/registry.py "$work/origin.pem" "$work/origin.key" "$work/index.log" "$npm_token" \
+"$python" tests/custody/registry.py "$work/origin.pem" "$work/origin.key" "$work/index.log" "$index_token" \
 	>"$work/index.port" 2>"$work/index.err" &
 door_pids+=($!)
 within 10 test -s "$work/index.port"
 check 'the private index runs' $? "$(cat "$work/index.err")"
 index=$(cat "$work/index.port")
-export NPM_TOKEN=$npm_token PIP_TOKEN=$npm_token
+export NPM_TOKEN=$index_token PIP_TOKEN=$index_token
 cat >"$work/rules" <<-RULES
 	allow $(tls_rule GET,HEAD npm.example.test "$index" '/**')
 	allow $(tls_rule GET,HEAD pip.example.test "$index" '/**')
@@ -307,6 +307,6 @@ same 'without a credential the index says 401 (control)' "$out" 401
 [ "$(grep -c '^200 ' "$work/index.log")" -ge 4 ]
 check 'the index saw its token' $? "$(cat "$work/index.log")"
 out=$(in_box index sh -c 'echo "$NPM_TOKEN $PIP_TOKEN"; env; cat ~/.npmrc ~/.netrc ~/.pypirc 2>/dev/null' 2>&1)
-! grep -qF "$npm_token" <<<"$out"
+! grep -qF "$index_token" <<<"$out"
 check 'the box never had it' $? "$out"
 exit "$bad"

@@ -26,14 +26,16 @@ def talk(*messages):
         s.settimeout(20)
         s.connect(SOCKET)
         for m in messages:
-            s.sendall(struct.pack(">I", len(m)) + m)
-            head = s.recv(4, socket.MSG_WAITALL)
+            try:
+                s.sendall(struct.pack(">I", len(m)) + m)
+                head = s.recv(4, socket.MSG_WAITALL)
+            except (BrokenPipeError, ConnectionResetError):
+                head = b""
             if len(head) < 4:
                 types.append(0)
                 break
-            body = s.recv(struct.unpack(">I", head)[0], socket.MSG_WAITALL)
-            types.append(body[0])
-            last = body
+            last = s.recv(struct.unpack(">I", head)[0], socket.MSG_WAITALL)
+            types.append(last[0])
     return types, last if types[-1] else b""
 
 
