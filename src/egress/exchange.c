@@ -109,6 +109,7 @@ void exchange_leave_upstream(struct exchange *x)
                 upstream_forget(x->door, x);
         if (x->keys)
                 custody_request_stop(x->keys);
+        scrub_stop(x->scrub);
 }
 
 static void free_later(void *p)
@@ -127,6 +128,7 @@ static void free_later(void *p)
         body_free(x->body);
         gate_free(&x->gate);
         websocket_free(x->ws);
+        scrub_free(x->scrub);
         free(x->note);
         free(x);
 }

@@ -25,7 +25,10 @@ void exchange_address(struct exchange *x, const char *address)
  * are queued whether the client reads or not. */
 static void pass_interim(struct exchange *x, struct head *h)
 {
-        if (h->status == 103 && x->interims_n <= HINTS_MAX)
+        const char *why;
+        const struct scan_set *values = exchange_values(x);
+        if (h->status == 103 && x->interims_n <= HINTS_MAX &&
+            (!values || scrub_head(values, h, &why) == 0))
                 x->client->head(x->client_side, x, h, false);
         head_free(h);
         head_init(h);
@@ -64,7 +67,11 @@ void exchange_answer(struct exchange *x, struct head *h, bool is_end)
                 return;
         }
         bool is_upgrade = h->status == 101;
-        x->has_answer = true;
+        const struct scan_set *values = exchange_values(x);
+        if (is_upgrade && values && scrub_head(values, h, &why) < 0) {
+                upstream_trouble(x, why);
+                return;
+        }
         if (x->keys)
                 custody_request_is_sent(x->keys); /* it will not be sent again */
         x->status = h->status;
@@ -74,14 +81,20 @@ void exchange_answer(struct exchange *x, struct head *h, bool is_end)
         head_drop(h, "alt-svc");        /* there is no other service that it could use */
         if (h->body == HEAD_BODY_CLOSE) /* how it ends is the other engine's own business */
                 h->body = HEAD_BODY_STREAM;
-        x->client->head(x->client_side, x, h, is_end && !is_upgrade);
+        if (!is_upgrade && x->ws) {
+                websocket_free(x->ws); /* the origin said no; what follows is an ordinary answer */
+                x->ws = NULL;
+        }
+        if (values && !is_upgrade) {
+                scrub_answer(exchange_scrub(x), h, is_end);
+        } else {
+                x->has_answer = true;
+                x->client->head(x->client_side, x, h, is_end && !is_upgrade);
+        }
         head_free(h);
         head_init(h);
         if (is_upgrade && !x->is_dead && x->up) {
                 upgrade(x);
-        } else if (x->ws) {
-                websocket_free(x->ws); /* the origin said no; what follows is an ordinary answer */
-                x->ws = NULL;
         }
 }
 
@@ -96,8 +109,18 @@ bool exchange_answer_data(struct exchange *x, const void *p, size_t n)
                 return true;
         }
         if (x->ws)
-                return websocket_down(x->ws, x, x->client, x->client_side, p, n);
+                return websocket_down(x->ws, x, x->client, x->client_side, p, n,
+                                      exchange_values(x));
+        if (x->scrub)
+                return scrub_data(x->scrub, p, n);
         return x->client->data(x->client_side, x, p, n);
+}
+
+void exchange_answer_done(struct exchange *x, struct head *trailers)
+{
+        x->state = X_DONE;
+        exchange_record(x);
+        x->client->end(x->client_side, x, trailers);
 }
 
 void exchange_answer_end(struct exchange *x, struct head *trailers)
@@ -105,9 +128,10 @@ void exchange_answer_end(struct exchange *x, struct head *trailers)
         x->up = NULL;
         if (x->is_dead || x->state != X_OPEN)
                 return;
-        x->state = X_DONE;
-        exchange_record(x);
-        x->client->end(x->client_side, x, trailers && trailers->fields_n > 0 ? trailers : NULL);
+        if (x->scrub)
+                scrub_end(x->scrub, trailers);
+        else
+                exchange_answer_done(x, trailers && trailers->fields_n > 0 ? trailers : NULL);
         if (trailers) {
                 head_free(trailers);
                 head_init(trailers);
@@ -149,6 +173,8 @@ void exchange_fail(struct exchange *x, bool may_retry, const char *sentence)
 void exchange_drained(struct exchange *x, void *side)
 {
         if (x->is_dead)
+                return;
+        if (side == x->client_side && x->scrub && !scrub_drained(x->scrub))
                 return;
         if (side == x->client_side && x->up) {
                 x->up->resume(x->up_side, x);

@@ -10,6 +10,7 @@
 #include "egress/door.h"
 #include "egress/exchange.h"
 #include "egress/gate.h"
+#include "egress/scrub.h"
 #include "egress/websocket.h"
 
 enum state {
@@ -50,6 +51,7 @@ struct exchange {
         uint64_t question;
         struct loop_timer timer;
         struct websocket *ws;
+        struct scrub *scrub;          /* of the answer, when the box has secrets */
         struct custody_request *keys; /* NULL when the box has no secrets */
         struct custody_body *filter;  /* of the request's body, then */
         struct buf made;              /* a short body, while secrets are written into it */
@@ -89,6 +91,15 @@ void exchange_go(struct exchange *);
 bool exchange_send_early(struct exchange *);
 /* exchange_let_go(x): its part of what the door holds is given back. */
 void exchange_let_go(struct exchange *);
+
+/* exchange_scrub.c */
+/* exchange_scrub(x): what its answer has to go through from now on; NULL for a box without secrets,
+ * and for calls that the keeper makes itself. */
+struct scrub *exchange_scrub(struct exchange *);
+/* exchange_answer_done(x, trailers): everything has gone to the client. */
+void exchange_answer_done(struct exchange *, struct head *trailers);
+/* exchange_values(x): what is looked for in what comes down to it, or NULL. */
+const struct scan_set *exchange_values(struct exchange *);
 
 /* exchange_keys.c */
 /* exchange_keys(x): secrets are put where they belong, then on to an upstream. */

@@ -225,7 +225,10 @@ bool scrub_drained(struct scrub *s)
 {
         s->is_full = false;
         scrub_pump(s);
-        return !s->is_over && !s->is_full && !s->call && !s->is_ended;
+        bool is_room = !is_busy(s) && !s->is_ended;
+        if (is_room)
+                s->is_told = false;
+        return is_room;
 }
 
 void scrub_answered(struct scrub *s)

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "egress/ws.h"
+#include "egress/ws_scrub.h"
 
 #include <openssl/evp.h>
 #include <openssl/rand.h>
@@ -18,7 +19,8 @@ struct websocket {
         char ours[KEY_N + 1];
         char theirs[KEY_N + 1]; /* "" for a client that speaks HTTP/2 */
         struct ws up, down;
-        bool is_broken;
+        struct ws_scrub scrub; /* of what comes down, when the box has secrets */
+        bool is_broken, is_scrubbed;
 };
 
 /* accept_of(key, out): RFC 6455, 4.2.2. */
@@ -56,6 +58,8 @@ struct websocket *websocket_new(struct head *request)
 
 void websocket_free(struct websocket *w)
 {
+        if (w)
+                ws_scrub_free(&w->scrub);
         free(w);
 }
 
@@ -82,14 +86,32 @@ void websocket_answer(const struct websocket *w, struct head *answer)
         }
 }
 
+/* scrub(w, values, frames): what comes down, without the values of secrets. */
+static int scrub(struct websocket *w, const struct scan_set *values, struct buf *frames,
+                 struct err *err)
+{
+        struct buf b = {0};
+        ws_scrub_feed(&w->scrub, values, frames->data, frames->len, &b);
+        bool is_broken = b.is_broken;
+        buf_free(frames);
+        *frames = b;
+        frames->is_broken = false;
+        return is_broken ? err_set(err, E_PROTO, "there is no memory for a WebSocket frame") : 0;
+}
+
 static bool pass(struct websocket *w, struct ws *ws, struct exchange *x, const struct side_ops *ops,
-                 void *side, const void *p, size_t n)
+                 void *side, const void *p, size_t n, const struct scan_set *values)
 {
         struct err err = {0};
         _cleanup_buf_ struct buf b = {0};
         if (w->is_broken)
                 return true;
+        /* From a frame's beginning on: usually the first. */
+        if (values && ws->head_n == 0 && !ws->in_message)
+                w->is_scrubbed = true;
         bool is_ok = ws_feed(ws, p, n, &b, &err) == 0;
+        if (values && w->is_scrubbed && scrub(w, values, &b, &err) < 0)
+                is_ok = false;
         if (!is_ok) {
                 w->is_broken = true;
                 ws_put_close(&b, 1002, err.text, ws->is_from_client);
@@ -103,11 +125,11 @@ static bool pass(struct websocket *w, struct ws *ws, struct exchange *x, const s
 bool websocket_up(struct websocket *w, struct exchange *x, const struct side_ops *ops, void *side,
                   const void *p, size_t n)
 {
-        return pass(w, &w->up, x, ops, side, p, n);
+        return pass(w, &w->up, x, ops, side, p, n, NULL);
 }
 
 bool websocket_down(struct websocket *w, struct exchange *x, const struct side_ops *ops, void *side,
-                    const void *p, size_t n)
+                    const void *p, size_t n, const struct scan_set *values)
 {
-        return pass(w, &w->down, x, ops, side, p, n);
+        return pass(w, &w->down, x, ops, side, p, n, values);
 }

@@ -5,6 +5,7 @@
 
 #include "egress/exchange.h"
 
+struct scan_set;
 struct websocket;
 
 /* websocket_new(request): gives ${request} a key of our own for the origin; remembers the client's.
@@ -19,10 +20,10 @@ void websocket_answer(const struct websocket *, struct head *answer);
 
 /* websocket_up/down(w, x, ops, side, p, n): frames that came from the client, or from the origin.
  * False when the other side is full. A frame that breaks the protocol closes both sides in words.
- */
+ * ${values} (NULL: none) are written over in what comes down. */
 bool websocket_up(struct websocket *, struct exchange *, const struct side_ops *, void *side,
                   const void *, size_t);
 bool websocket_down(struct websocket *, struct exchange *, const struct side_ops *, void *side,
-                    const void *, size_t);
+                    const void *, size_t, const struct scan_set *values);
 
 #endif
