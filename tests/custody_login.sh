@@ -57,8 +57,8 @@ token2=$(in_box two python3 -c 'import json,os; print(json.load(open(os.path.exp
 holds "the second box takes what the first got" "$(use two "$token2")" '{"hello": "host"} 200'
 same "without a call of its own" "$(happened 'refresh host')" 1
 
-# Tokens that live for a second, two boxes and the host at once.
-echo life=2 >"$work/state/config"
+# Tokens that live for some seconds, two boxes and the host at once.
+echo life=8 >"$work/state/config"
 python3 - "$login" <<'OLD'
 import json, sys
 j = json.load(open(sys.argv[1]))
@@ -70,7 +70,7 @@ door_box one --policy "$work/claude.policy" && door_box two --policy "$work/clau
 check "both boxes start again" $?
 for b in one two; do
 	in_box "$b" sh -c 'token=$(python3 -c "import json,os; print(json.load(open(os.path.expanduser(\"~/.claude/.credentials.json\")))[\"claudeAiOauth\"][\"accessToken\"])")
-for i in $(seq 12); do curl -sS -m 40 -o /dev/null -w "%{http_code}\n" -H "authorization: Bearer $token" https://api.anthropic.com/v1/messages & sleep 0.3; done; wait' >"$work/$b.codes" 2>&1 &
+for i in $(seq 12); do curl -sS -m 40 -o /dev/null -w "%{http_code}\n" -H "authorization: Bearer $token" https://api.anthropic.com/v1/messages & sleep 0.9; done; wait' >"$work/$b.codes" 2>&1 &
 	eval "pid_$b=$!"
 done
 # The agent on the host, as it does it: under its own lock, with what its file says.
@@ -83,7 +83,7 @@ def call(method, path, body=None, bearer=None):
     c.request(method, path, json.dumps(body) if body else None, {"content-type": "application/json", **({"authorization": "Bearer " + bearer} if bearer else {})})
     r = c.getresponse()
     return r.status, json.loads(r.read())
-for i in range(6):
+for i in range(7):
     for _ in range(400):
         try:
             os.mkdir(lock)
@@ -104,7 +104,7 @@ for i in range(6):
         print(status, call("GET", "/v1/x", bearer=o["accessToken"])[0])
     finally:
         os.rmdir(lock)
-    time.sleep(0.6)
+    time.sleep(1.5)
 HOST
 wait "$pid_one" "$pid_two"
 same "host: every refresh and use was good" "$(sort -u "$work/host.codes")" "200 200"
@@ -208,7 +208,8 @@ check "and no token" $?
 # --- bad input ---------------------------------------------------------------------------------------
 
 bad_start() { # name, line, words
-	out=$(door_box bad --policy <(printf '%s\n' "$2") 2>&1)
+	printf '%s\n' "$2" >"$work/bad.policy"
+	out=$(door_box bad --policy "$work/bad.policy" 2>&1)
 	code=$?
 	[ $code != 0 ] && case $out in *"$3"*) true ;; *) false ;; esac
 	check "$1" $? "$code $out"

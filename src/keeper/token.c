@@ -230,7 +230,7 @@ static int take(struct keeper *k, struct token *t, struct store_secret *s, char 
                 return -1;
         uint64_t life = got[TOKEN_GOT_EXPIRES] ? strtoull(got[TOKEN_GOT_EXPIRES], NULL, 10) : 0;
         /* GitHub gives a point in time ("2026-..."), always an hour away. */
-        t->life_s = life >= 60 && life <= 366 * 86400 && t->kind != TOKEN_APP ? life : LIFE_S;
+        t->life_s = life >= 1 && life <= 366 * 86400 && t->kind != TOKEN_APP ? life : LIFE_S;
         t->expires_s = token_now_s() + t->life_s;
         const struct store_part *old = store_part(s, "refresh");
         *has_new_refresh =

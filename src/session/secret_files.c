@@ -135,6 +135,8 @@ const char *secret_files_user(const struct session_secret *s)
 const char *secret_files_value(const struct session_secret *s)
 {
         const char *p = session_secret_part(s, "");
+        if (!p && s->line.secret->source != RULE_FROM_LOGIN) /* exchanged for tokens */
+                p = session_secret_part(s, "access");
         /* It stands on one line of a file that others parse. */
         return p && *p && !strpbrk(p, "\r\n\"\\ \t") ? p : NULL;
 }

@@ -96,7 +96,7 @@ static int gcp(struct secret_files *f)
         bool is_set = false;
         for (size_t i = 0; i < f->plan->secrets.n; i++) {
                 const struct session_secret *s = &f->plan->secrets.v[i];
-                const char *json = session_secret_part(s, "");
+                const char *json = session_secret_part(s, "account");
                 if (!secret_files_has(s, RULE_AS_GCP) || !json || json[0] != '{')
                         continue;
                 _cleanup_buf_ struct buf b = {0};

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "session/secret_files.h"
+#include "session/secret_mask.h"
 #include "session/sup_ssh.h"
 
 #include <errno.h>
@@ -52,6 +53,8 @@ static void put_env(struct session_plan *plan, const struct session_secret *s, b
         struct strs *env = &plan->box.env;
         const char *whole = session_secret_part(s, ""), *id = session_secret_part(s, "id"),
                    *key = session_secret_part(s, "key"), *token = session_secret_part(s, "token");
+        if (!whole && line->source != RULE_FROM_LOGIN) /* a login is in its agent's own file */
+                whole = session_secret_part(s, "access");
         if (whole)
                 strs_set_env(env, line->name, whole);
         if (!id || !key || *has_aws)
@@ -73,7 +76,9 @@ static int furnish(struct sup *s, struct err *err)
         bool has_aws = false;
         for (size_t i = 0; i < all->n; i++)
                 put_env(s->plan, &all->v[i], &has_aws);
-        return secret_files_write(s->plan, s->dir_fd, err);
+        return secret_mask_grant(s->plan, s->dir_fd, err) < 0
+                       ? -1
+                       : secret_files_write(s->plan, s->dir_fd, err);
 }
 
 /* --- waiting for all of them -------------------------------------------------------------------
