@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "cli/out.h"
 #include "cli/stream.h"
+#include "session/secret_mask.h"
 #include "session/store.h"
 
 #include <ctype.h>
@@ -34,6 +35,10 @@ void banner_before(const struct stream *s, const void *store)
         out_say("box %s, tier %s, %s, %s%s", s->id, *m.tier ? m.tier : "ns", where,
                 *m.grants ? m.grants : "no network", key ? key : "");
         box_meta_free(&m);
+        _cleanup_strs_ struct strs masked = {0};
+        secret_mask_words(dir, &masked);
+        for (size_t i = 0; i < masked.n; i++)
+                out_say("%s", masked.v[i]);
 }
 
 void banner_after(const struct stream *s)

@@ -6,6 +6,7 @@
 #include "cli/explain.h"
 #include "cli/out.h"
 #include "cli/runargs.h"
+#include "session/secret_mask.h"
 #include "session/start.h"
 
 #include <stdio.h>
@@ -27,6 +28,8 @@ static int explain(struct runargs *r, bool is_json)
         if (made < 0 || plan_secrets_find(&plan, true, &err) < 0)
                 return out_error(&err);
         session_plan_tell_door(&plan);
+        if (!r->opts.is_unmasked)
+                secret_mask_tell(&plan);
         int code = EXIT_OK;
         if (is_json)
                 code = explain_json(&plan);

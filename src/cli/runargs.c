@@ -33,6 +33,9 @@ void runargs_init(struct runargs *r, const struct cmd *cmd, enum runargs_kind ki
                         "the directory to work on (default: the current one), or none"),
                 ARG_BOOL(0, "live", &o->is_live,
                          "write to the workspace itself instead of a copy-on-write layer"),
+                ARG_BOOL(0, "no-mask", &o->is_unmasked,
+                         "show secrets that lie in the workspace (.env, tokens in git remotes) as "
+                         "they are"),
                 ARG_STR(0, "profile", &r->profile, "NAME",
                         "what the agent needs (ostiary profile ls)"),
                 ARG_LIST('e', "env", &r->env, "NAME[=VALUE]",

@@ -72,9 +72,10 @@ static const struct {
 },
   bools[] =
           {
-                  {"live", FIELD(is_live)},       {"kept", FIELD(is_kept)},
-                  {"removed", FIELD(is_removed)}, {"waiting", FIELD(is_waiting)},
-                  {"tty", FIELD(is_tty)},         {"stdin", FIELD(has_stdin)},
+                  {"live", FIELD(is_live)},       {"unmasked", FIELD(is_unmasked)},
+                  {"kept", FIELD(is_kept)},       {"removed", FIELD(is_removed)},
+                  {"waiting", FIELD(is_waiting)}, {"tty", FIELD(is_tty)},
+                  {"stdin", FIELD(has_stdin)},
 },
   lists[] = {
           {"arg", FIELD(argv)},      {"extra", FIELD(extra_args)}, {"env", FIELD(env)},

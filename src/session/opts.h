@@ -17,13 +17,14 @@ struct session_bind {
 };
 
 struct session_opts {
-        char *name;      /* box name the user chose, or NULL for a made-up one */
-        char *profile;   /* profile name, or NULL for the plain one */
-        char *workspace; /* directory as the user wrote it; NULL means the current one */
-        bool is_live;    /* --live: the workspace itself, not copy-on-write */
-        bool is_kept;    /* --keep: keep the box after its command ended even without changes */
-        bool is_removed; /* --rm: discard the box at its end, changes included */
-        bool is_waiting; /* create: no command, the box waits */
+        char *name;       /* box name the user chose, or NULL for a made-up one */
+        char *profile;    /* profile name, or NULL for the plain one */
+        char *workspace;  /* directory as the user wrote it; NULL means the current one */
+        bool is_live;     /* --live: the workspace itself, not copy-on-write */
+        bool is_unmasked; /* --no-mask: secrets in the workspace are shown as they are */
+        bool is_kept;     /* --keep: keep the box after its command ended even without changes */
+        bool is_removed;  /* --rm: discard the box at its end, changes included */
+        bool is_waiting;  /* create: no command, the box waits */
         bool is_tty;
         bool has_stdin;
         uint32_t cols, rows;

@@ -80,14 +80,26 @@ static bool read_host(int root, const char *path, struct buf *b, struct stat *st
         _cleanup_close_ int fd =
                 beneath_open_nosym(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, NULL);
         *st = (struct stat){0};
-        b->max = SECRET_SCAN_FILE_MAX + 4096;
+        b->max = SECRET_SCAN_FILE_MAX + 16384;
         if (fd < 0 || fstat(fd, st) < 0 || !S_ISREG(st->st_mode) ||
-            st->st_size > SECRET_SCAN_FILE_MAX || fdio_read_all(fd, b, SECRET_SCAN_FILE_MAX) < 0)
+            st->st_size > SECRET_SCAN_FILE_MAX || !buf_room(b, (size_t)st->st_size + 4096))
+                return false;
+        b->len = 0; /* all the room at once: a buffer that grows leaves its content behind */
+        if (fdio_read_all(fd, b, SECRET_SCAN_FILE_MAX) < 0)
                 return false;
         buf_put_u8(b, 0);
         b->len--;
         return !b->is_broken;
 }
+
+/* What was read holds secrets, and a process that is forked from here would keep them. */
+static void wipe(struct buf *b)
+{
+        if (b->data)
+                explicit_bzero(b->data, b->cap);
+        buf_free(b);
+}
+#define _cleanup_wiped_ __attribute__((cleanup(wipe)))
 
 static int give(const struct session_plan *plan, int fd, const char *path, struct err *err)
 {
@@ -219,7 +231,7 @@ static char *joined(const struct strs *l)
 static int mask_file(struct mask *k, const struct tree *t, const char *path)
 {
         enum secret_scan_kind kind = secret_scan_kind(path);
-        _cleanup_buf_ struct buf b = {0};
+        _cleanup_wiped_ struct buf b = {0};
         _cleanup_copy_ struct secret_mask_copy copy = {0};
         struct stat st;
         if (kind == SECRET_SCAN_NOT) /* a git directory's own config */
@@ -371,7 +383,7 @@ void secret_mask_tell(struct session_plan *plan)
                 tree_walk(plan, &t, &paths);
                 for (size_t k = 0; k < paths.n; k++) {
                         enum secret_scan_kind kind = secret_scan_kind(paths.v[k]);
-                        _cleanup_buf_ struct buf b = {0};
+                        _cleanup_wiped_ struct buf b = {0};
                         _cleanup_copy_ struct secret_mask_copy copy = {0};
                         struct stat st;
                         if (!read_host(t.source_fd, paths.v[k], &b, &st))

@@ -11,6 +11,7 @@
 #include "session/home.h"
 #include "session/layers.h"
 #include "session/plan.h"
+#include "session/secret_mask.h"
 #include "session/supervisor.h"
 
 #include <errno.h>
@@ -93,6 +94,10 @@ static int launch(struct session_opts *opts, const struct store *store, struct s
         int r = is_new < 0 || hold(plan, store, a, err) < 0 ? -1 : 0;
         if (r == 0 && is_new && session_plan_seed(plan, opts, store, a->dir_fd, err) < 0)
                 r = err_add(err, "prepare the box's home");
+        if (r == 0 && is_new && secret_mask_settings(plan, a->dir_fd, err) < 0)
+                r = -1;
+        if (r == 0)
+                r = secret_mask_prepare(plan, a->dir_fd, opts->is_unmasked, err);
         if (r == 0 && a->ca.has_nss)
                 r = seed_browsers(plan, a, err);
         if (r == 0)

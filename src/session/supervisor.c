@@ -14,6 +14,7 @@
 #include "session/ca.h"
 #include "session/home.h"
 #include "session/layers.h"
+#include "session/secret_mask.h"
 #include "session/sup_secrets.h"
 #include "wire/door.h"
 
@@ -387,6 +388,7 @@ static void clear(struct sup *s, struct buf *refused)
         sup_door_end(s, refused);
         if (s->is_built)
                 layers_accept_home(s->plan, s->store, &e);
+        secret_mask_end(s->plan, s->dir_fd);
         s->meta.has_changes = layers_have_changes(s->plan);
         s->end.is_kept = !s->opts->is_removed && s->is_built &&
                          (s->opts->is_kept || s->opts->is_waiting || s->meta.has_changes);
