@@ -179,6 +179,21 @@ static bool agree(struct guest *g, const struct hello *h, const char **why)
         return host_name_equal(&h->sni, &g->origin.host);
 }
 
+/* leaks(g, hello): is a secret's placeholder in the name that the handshake says? */
+static bool leaks(struct guest *g, const struct hello *h)
+{
+        const struct host_name *host = h->has_sni ? &h->sni : &g->origin.host;
+        uint32_t number = custody_name_leaks(g->door, host);
+        if (!number)
+                return false;
+        custody_alarm(g->door, number, "the name of a TLS handshake", host->text,
+                      g->origin.source_port);
+        char *words = custody_leak_words(g->door, number, "the name of a TLS handshake");
+        drop(g, "tls", words);
+        free(words);
+        return true;
+}
+
 static void on_hello(struct guest *g, const uint8_t *p, size_t n)
 {
         struct hello h;
@@ -190,6 +205,8 @@ static void on_hello(struct guest *g, const uint8_t *p, size_t n)
                 return;
         if (r < 0)
                 drop(g, "tls", err.text);
+        else if (leaks(g, &h))
+                return;
         else if (!agree(g, &h, &why))
                 drop(g, "tls", why);
         else if (may_pass(g, REQUEST_SPLICE, &d))

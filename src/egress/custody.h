@@ -23,9 +23,8 @@ struct custody_secret {
                 char *placeholder;
         } parts[DOOR_PARTS_MAX];
         size_t parts_n;
-        char *gone;         /* why it cannot be used any more, or NULL */
-        bool is_flagged;    /* it was seen in a conversation with a model, and that was told */
-        uint64_t alarmed_s; /* when a name that held it was last told of */
+        char *gone;      /* why it cannot be used any more, or NULL */
+        bool is_flagged; /* it was seen in a conversation with a model, and that was told */
 };
 
 struct custody {
@@ -36,6 +35,7 @@ struct custody {
         bool is_known; /* the keeper's first list is whole: whoever waits may come in */
         struct keeper_call *calls, **calls_end;
         struct custody_fold *folds; /* custody_alarm.c */
+        uint64_t alarmed_s;         /* when a name that held one was last told of */
 };
 
 /* custody_of(d): always there; without secrets it is empty and costs nothing. */

@@ -1,15 +1,12 @@
 /* custody_body.c - see custody_body.h. One stream: undo its coding, read slots, look for
  * placeholders, pass on. It must never pass a byte on that was not looked at. */
-#include "egress/custody_body.h"
+#include "egress/custody_body_int.h"
 
 #include "base/cur.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "egress/custody_body_slots.h"
+#include "egress/custody_slots.h"
 #include "egress/door.h"
-#include "egress/scan.h"
-#include "egress/undo.h"
-#include "policy/cred_slots.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,38 +16,9 @@ enum {
         PIECE = 16 << 10,  /* a compressed body is undone in steps: it may grow a thousandfold */
         LAG = 512 << 10,   /* a decoder may hold so much back; compressed bytes wait as long */
         LAG_MAX = 4 << 20, /* and so much at the most, while the end may begin a placeholder */
+        QUIET_MS = 20,
         PLACED_MAX = 2 * DOOR_SECRET_MAX,
         SENTENCE_MAX = 4096,
-};
-
-/* A slot that a line declares. */
-struct slot {
-        const struct custody_secret *secret;
-        size_t form;
-};
-
-struct custody_body {
-        struct door *door;
-        struct custody_request *q;
-        const struct custody_body_ops *ops;
-        void *ctx;
-        bool is_model, is_over, is_full;
-        bool is_end; /* of what is fed */
-
-        struct undo *undo;
-        struct buf lag; /* compressed bytes that were not passed on yet */
-        struct scan scan;
-        uint64_t fed, passed; /* bytes of the scanner */
-
-        struct slot slots[CUSTODY_BODY_SLOTS_MAX];
-        const char *names[CUSTODY_BODY_SLOTS_MAX];
-        size_t slots_n;
-        struct custody_sink sink;
-        struct custody_json *json;
-        struct custody_form *form;
-        struct keeper_call *call; /* while the keeper is asked */
-        bool is_asked;
-        struct buf waiting; /* what came meanwhile, decoded */
 };
 
 static void fail(struct custody_body *b, int status, const char *why)
@@ -63,6 +31,23 @@ static void fail(struct custody_body *b, int status, const char *why)
 
 /* --- looking --------------------------------------------------------------------------------- */
 
+static void pass_on(struct custody_body *b, size_t n)
+{
+        bool is_wanted = n > 0 && (!b->undo || b->slots_n);
+        if (is_wanted && !b->ops->out(b->ctx, b->tail.data, n))
+                b->is_full = true;
+        buf_drop(&b->tail, n);
+}
+
+/* on_quiet(b): nothing came for a while. Both ends may be waiting for what is held back, as in a
+ * call of gRPC; so it goes on, and the rest of a placeholder is still known when it comes. */
+void custody_body_quiet(void *ctx)
+{
+        struct custody_body *b = ctx;
+        b->ahead += b->tail.len;
+        pass_on(b, b->tail.len);
+}
+
 /* look(b, p, n, is_end): of the plain body. What may pass is passed on, unless it came compressed:
  * then the compressed bytes are, when all of it was looked at. */
 static void look(struct custody_body *b, const void *p, size_t n, bool is_end)
@@ -73,18 +58,22 @@ static void look(struct custody_body *b, const void *p, size_t n, bool is_end)
         if (b->is_over || (n == 0 && !is_end))
                 return;
         size_t found = scan_feed(&b->scan, set, p, n, is_end, &out, &hit);
-        b->fed += n;
-        b->passed += out.len;
+        buf_put(&b->tail, p, n);
         if (found > 0 && b->is_model) {
                 custody_request_flag(b->q, hit.tag);
         } else if (found > 0) {
-                char *why = custody_request_leaks(b->q, hit.tag, "the body");
+                char *why = custody_request_leaks(b->q, hit.tag, b->where);
                 fail(b, 403, why);
                 free(why);
                 return;
         }
-        if (out.len && (!b->undo || b->slots_n) && !b->ops->out(b->ctx, out.data, out.len))
-                b->is_full = true;
+        size_t early = b->ahead < out.len ? b->ahead : out.len;
+        b->ahead -= early;
+        pass_on(b, out.len - early < b->tail.len ? out.len - early : b->tail.len);
+        if (b->tail.len && !b->undo)
+                loop_timer_set(b->door->loop, &b->timer, QUIET_MS);
+        else
+                loop_timer_stop(&b->timer);
 }
 
 /* look_end(b): nothing that follows belongs to what came before. */
@@ -93,13 +82,13 @@ static void look_end(struct custody_body *b)
         look(b, NULL, 0, true);
         scan_free(&b->scan);
         b->scan = (struct scan){0};
-        b->fed = b->passed = 0;
+        b->ahead = 0;
 }
 
 static void pass_lag(struct custody_body *b, bool is_end)
 {
         size_t most = LAG;
-        bool is_held = b->fed > b->passed;
+        bool is_held = b->tail.len > 0;
         size_t n = is_end ? b->lag.len : is_held || b->lag.len <= most ? 0 : b->lag.len - most;
         if (b->is_over)
                 return;
@@ -172,28 +161,20 @@ static void on_placed(void *ctx, uint32_t type, struct cur *body)
                 b->ops->idle(b->ctx);
 }
 
-static void on_pass(void *ctx, const void *p, size_t n)
+void custody_body_pass(void *ctx, const void *p, size_t n)
 {
         look(ctx, p, n, false);
 }
 
-static bool is_placeholder(const struct custody_secret *s, const char *p, size_t n)
-{
-        for (size_t i = 0; i < s->parts_n; i++)
-                if (strlen(s->parts[i].placeholder) == n &&
-                    memcmp(s->parts[i].placeholder, p, n) == 0)
-                        return true;
-        return false;
-}
-
-static bool on_slot(void *ctx, size_t which, const char *text, size_t n)
+bool custody_body_slot(void *ctx, size_t which, const char *text, size_t n)
 {
         struct custody_body *b = ctx;
         const char *name = b->names[which];
         const struct slot *found = NULL;
         /* Several secrets may have the same slot. */
         for (size_t i = 0; i < b->slots_n && !found; i++)
-                if (strcmp(b->names[i], name) == 0 && is_placeholder(b->slots[i].secret, text, n))
+                if (strcmp(b->names[i], name) == 0 &&
+                    custody_is_placeholder(b->slots[i].secret, text, n))
                         found = &b->slots[i];
         if (!found || b->is_over)
                 return false;
@@ -308,108 +289,4 @@ void custody_body_end(struct custody_body *b)
                 finish(b);
         else
                 run(b);
-}
-
-/* --- making one ------------------------------------------------------------------------------ */
-
-static enum rule_form form_of_type(const struct head *h)
-{
-        const struct field *f = head_find(h, "content-type");
-        const char *s = f ? head_str(h, f->value) : "";
-        size_t n = strcspn(s, "; \t");
-        if ((n == 16 && strncasecmp(s, "application/json", n) == 0) ||
-            (n == 9 && strncasecmp(s, "text/json", n) == 0) ||
-            (n > 5 && strncasecmp(s + n - 5, "+json", 5) == 0))
-                return RULE_AS_JSON;
-        if (n == 33 && strncasecmp(s, "application/x-www-form-urlencoded", n) == 0)
-                return RULE_AS_FORM;
-        return RULE_AS_SSH; /* which no body has */
-}
-
-static void find_slots(struct custody_body *b, const struct host_name *host, const struct origin *o,
-                       const struct head *h)
-{
-        enum rule_form kind = form_of_type(h);
-        size_t longest = 0;
-        for (const struct custody_secret *s = custody_of(b->door)->secrets; s; s = s->next) {
-                if (!custody_may_show(s, host, o->port, o->is_tls, &h->path))
-                        continue;
-                for (size_t i = 0; i < s->line.secret->forms_n; i++) {
-                        const struct rule_secret_form *f = &s->line.secret->forms[i];
-                        if (f->form != kind || b->slots_n == CUSTODY_BODY_SLOTS_MAX)
-                                continue;
-                        b->slots[b->slots_n] = (struct slot){s, i};
-                        b->names[b->slots_n++] = f->name;
-                        for (size_t k = 0; k < s->parts_n; k++)
-                                if (strlen(s->parts[k].placeholder) > longest)
-                                        longest = strlen(s->parts[k].placeholder);
-                }
-        }
-        if (b->slots_n == 0)
-                return;
-        b->sink = (struct custody_sink){.pass = on_pass, .slot = on_slot, .ctx = b};
-        if (kind == RULE_AS_JSON)
-                b->json = custody_json_new(b->names, b->slots_n, longest, &b->sink);
-        else
-                b->form = custody_form_new(b->names, b->slots_n, longest, &b->sink);
-}
-
-struct custody_body *custody_body_new(struct door *d, struct custody_request *q,
-                                      const struct host_name *host, const struct origin *o,
-                                      const struct head *h, const struct custody_body_ops *ops,
-                                      void *ctx, char **why)
-{
-        struct err err = {0};
-        const struct field *f = head_find(h, "content-encoding");
-        *why = NULL;
-        if (h->body == HEAD_BODY_NONE || !custody_of(d)->placeholders)
-                return NULL;
-        struct undo *u = NULL;
-        if ((f && undo_new(head_str(h, f->value), &u, &err) < 0) ||
-            head_count(h, "content-encoding") > 1) {
-                *why = str_fmt("its body cannot be looked through for secrets: %s",
-                               err.text[0] ? err.text : "it has two codings");
-                undo_free(u);
-                return NULL;
-        }
-        struct custody_body *b = calloc(1, sizeof *b);
-        if (!b)
-                str_no_memory();
-        *b = (struct custody_body){.door = d,
-                                   .q = q,
-                                   .ops = ops,
-                                   .ctx = ctx,
-                                   .undo = u,
-                                   .is_model = cred_slots_is_model_host(host)};
-        find_slots(b, host, o, h);
-        if (b->slots_n) {
-                struct head *out = custody_request_head(q);
-                out->body = HEAD_BODY_STREAM;
-                out->has_length = false;
-                if (u)
-                        head_drop(out, "content-encoding");
-                head_drop(out, "content-md5"); /* of a body that nobody will see */
-                head_drop(out, "digest");
-                head_drop(out, "content-digest");
-        }
-        return b;
-}
-
-bool custody_body_has_slots(const struct custody_body *b)
-{
-        return b->slots_n > 0;
-}
-
-void custody_body_free(struct custody_body *b)
-{
-        if (!b)
-                return;
-        keeper_cancel(b->door, b->call);
-        undo_free(b->undo);
-        scan_free(&b->scan);
-        custody_json_free(b->json);
-        custody_form_free(b->form);
-        buf_free(&b->lag);
-        buf_free(&b->waiting);
-        free(b);
 }

@@ -2,8 +2,8 @@
  * for placeholders as it streams, whatever its coding, and with secrets written into the slots that
  * a line declares in it (json, form).
  *
- * Between exchange_request.c and the upstream. Nothing of a placeholder leaves: bytes that may be
- * the beginning of one are held back until that is known. */
+ * Between exchange_request.c and the upstream. No placeholder leaves whole: bytes that may be the
+ * beginning of one are held back, for as long as more comes. */
 #ifndef EGRESS_CUSTODY_BODY_H
 #define EGRESS_CUSTODY_BODY_H
 
@@ -27,6 +27,12 @@ struct custody_body *custody_body_new(struct door *, struct custody_request *,
                                       const struct host_name *, const struct origin *,
                                       const struct head *, const struct custody_body_ops *,
                                       void *ctx, char **why);
+/* custody_body_message(d, q, host, origin, head, ops, ctx): one message of the WebSocket that
+ * ${head} asked for. */
+struct custody_body *custody_body_message(struct door *, struct custody_request *,
+                                          const struct host_name *, const struct origin *,
+                                          const struct head *, const struct custody_body_ops *,
+                                          void *ctx);
 void custody_body_free(struct custody_body *);
 /* custody_body_has_slots(b): may its length change? Then a short one is better sent when all of it
  * is there. */

@@ -156,6 +156,10 @@ static void decide(struct names *names, const struct dns_query *q, uint64_t now_
                 return;
         }
         note->host = q->name;
+        if (!names) {
+                a->rcode = DNS_NXDOMAIN;
+                return;
+        }
         if (q->type == DNS_PTR && is_within(&q->name, "arpa"))
                 answer_ptr(names, &q->name, a);
         else if (is_unknown(&q->name))

@@ -14,7 +14,7 @@ struct dns_note {
 };
 
 /* dns_answer(names, query, n, now_ms, out, note): the length of the answer in ${out}, 0 for what
- * deserves none. */
+ * deserves none. ${names} NULL: there is no such name, whatever it is. */
 size_t dns_answer(struct names *, const uint8_t *, size_t, uint64_t now_ms, uint8_t out[DNS_MAX],
                   struct dns_note *);
 

@@ -4,7 +4,9 @@
 
 #include "base/str.h"
 #include "egress/conn.h"
+#include "egress/custody.h"
 #include "egress/dns.h"
+#include "egress/dns_query.h"
 
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -35,6 +37,26 @@ static void flag(struct door *d, const struct dns_note *note)
                       });
 }
 
+/* answer(d, query, n, out): a name that holds a secret's placeholder is a way out (case E8), so
+ * that there is no such name; told once a second, like the flag above. */
+static size_t answer(struct door *d, const uint8_t *query, size_t n, uint8_t *out)
+{
+        struct dns_note note = {0};
+        struct dns_query q;
+        uint32_t number = 0;
+        if (custody_of(d)->secrets && dns_query_read(query, n, &q) == DNS_NOERROR && !q.is_root)
+                number = custody_name_leaks(d, &q.name);
+        if (number) {
+                uint64_t second = loop_now(d->loop) / 1000;
+                if (custody_of(d)->alarmed_s != second)
+                        custody_alarm(d, number, "a name that was looked up", q.name.text, 0);
+                custody_of(d)->alarmed_s = second;
+        }
+        size_t len = dns_answer(number ? NULL : d->names, query, n, loop_now(d->loop), out, &note);
+        flag(d, &note);
+        return len;
+}
+
 struct udp {
         struct door *door;
         int fd;
@@ -43,7 +65,7 @@ struct udp {
 static void on_udp(void *ctx, uint32_t events)
 {
         struct udp *u = ctx;
-        uint8_t query[DNS_MAX], answer[DNS_MAX];
+        uint8_t query[DNS_MAX], reply[DNS_MAX];
         (void)events;
         for (int i = 0; i < PER_ROUND; i++) {
                 struct sockaddr_in from;
@@ -65,10 +87,7 @@ static void on_udp(void *ctx, uint32_t events)
                 if ((m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || !c || c->cmsg_level != IPPROTO_IP ||
                     c->cmsg_type != IP_PKTINFO)
                         continue;
-                struct dns_note note = {0};
-                size_t len = dns_answer(u->door->names, query, (size_t)n, loop_now(u->door->loop),
-                                        answer, &note);
-                flag(u->door, &note);
+                size_t len = answer(u->door, query, (size_t)n, reply);
                 if (len == 0)
                         continue;
                 /* From the address that was asked, whoever that was. */
@@ -77,7 +96,7 @@ static void on_udp(void *ctx, uint32_t events)
                 info.ipi_spec_dst = info.ipi_addr;
                 info.ipi_ifindex = 0;
                 memcpy(CMSG_DATA(c), &info, sizeof info);
-                v = (struct iovec){.iov_base = answer, .iov_len = len};
+                v = (struct iovec){.iov_base = reply, .iov_len = len};
                 m.msg_controllen = CMSG_SPACE(sizeof info);
                 m.msg_flags = 0;
                 sendmsg(u->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -135,10 +154,7 @@ static bool answer_one(struct tcp *t, bool *is_bad)
         if (*is_bad || t->n < 2 + len)
                 return false;
         uint8_t out[2 + DNS_MAX];
-        struct dns_note note = {0};
-        size_t n =
-                dns_answer(t->door->names, t->in + 2, len, loop_now(t->door->loop), out + 2, &note);
-        flag(t->door, &note);
+        size_t n = answer(t->door, t->in + 2, len, out + 2);
         *is_bad = n == 0 || conn_is_full(t->conn);
         if (*is_bad)
                 return false;

@@ -124,6 +124,7 @@ static void free_later(void *p)
                 explicit_bzero(x->made.data, x->made.cap);
         buf_free(&x->made);
         custody_body_free(x->filter);
+        custody_ws_free(x->tap);
         custody_request_free(x->keys);
         body_free(x->body);
         gate_free(&x->gate);

@@ -6,6 +6,7 @@
 
 #include "egress/body.h"
 #include "egress/custody_body.h"
+#include "egress/custody_body_ws.h"
 #include "egress/custody_request.h"
 #include "egress/door.h"
 #include "egress/exchange.h"
@@ -54,6 +55,7 @@ struct exchange {
         struct scrub *scrub;          /* of the answer, when the box has secrets */
         struct custody_request *keys; /* NULL when the box has no secrets */
         struct custody_body *filter;  /* of the request's body, then */
+        struct custody_ws *tap;       /* of a WebSocket's frames, then */
         struct buf made;              /* a short body, while secrets are written into it */
         bool is_collecting, is_filtered;
         bool is_token;            /* its body is wanted whole: it goes to a token endpoint */
@@ -112,6 +114,8 @@ void exchange_keys_body(struct exchange *);
 size_t exchange_keys_takes(const struct exchange *);
 /* exchange_keys_trailers(x): are there secrets in its trailers? It is refused then. */
 bool exchange_keys_trailers(struct exchange *);
+/* exchange_tap: what a WebSocket writes to instead of the upstream, when there is a tap. */
+extern const struct side_ops exchange_tap;
 /* exchange_keys_sign(x, p, n, is_end): more of a body whose chunks are signed anew. */
 bool exchange_keys_sign(struct exchange *, const void *, size_t, bool is_end);
 /* exchange_go_up(x): find an upstream. exchange_send_up(x, p, n): bytes of the body, as they shall

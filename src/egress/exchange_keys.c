@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "egress/custody_slots.h"
 #include "egress/sign.h"
+#include "egress/ws.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,44 @@ bool exchange_keys_sign(struct exchange *x, const void *p, size_t n, bool is_end
         return is_room && !x->is_up_full;
 }
 
+/* --- frames of a WebSocket -------------------------------------------------------------------- */
+
+static bool frames_out(void *ctx, const void *p, size_t n)
+{
+        struct exchange *x = ctx;
+        return x->is_dead || x->state != X_OPEN || x->up->data(x->up_side, x, p, n);
+}
+
+static void frames_bad(void *ctx, int status, const char *why)
+{
+        struct exchange *x = ctx;
+        _cleanup_buf_ struct buf b = {0};
+        (void)status;
+        if (x->is_dead || x->state != X_OPEN)
+                return;
+        x->verdict = "deny";
+        ws_put_close(&b, 1008, why, false);
+        x->client->data(x->client_side, x, b.data, b.len);
+        if (!x->is_dead)
+                exchange_cut(x, why);
+}
+
+static void frames_end(void *ctx)
+{
+        (void)ctx;
+}
+
+static const struct custody_body_ops frames_ops = {
+        .out = frames_out, .end = frames_end, .bad = frames_bad, .idle = body_idle};
+
+static bool tap_data(void *side, struct exchange *x, const void *p, size_t n)
+{
+        (void)side;
+        return custody_ws_feed(x->tap, p, n);
+}
+
+const struct side_ops exchange_tap = {.data = tap_data};
+
 /* --- the head -------------------------------------------------------------------------------- */
 
 /* is_short(x): a body that is better changed before it is sent: many servers want its length. */
@@ -141,6 +180,9 @@ static void on_keys(void *ctx, const struct custody_verdict *v)
                 free(why);
                 return;
         }
+        if (x->req.is_websocket)
+                x->tap = custody_ws_new(x->door, x->keys, &x->host, &x->origin, &x->req,
+                                        &frames_ops, x);
         if (!x->filter || !custody_body_has_slots(x->filter) || !is_short(x)) {
                 exchange_go_up(x);
                 return;

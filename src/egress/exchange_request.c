@@ -120,6 +120,8 @@ bool exchange_send_up(struct exchange *x, const void *p, size_t n)
 {
         if (x->keys && custody_request_sign(x->keys))
                 return exchange_keys_sign(x, p, n, false);
+        if (x->ws && x->tap)
+                return websocket_up(x->ws, x, &exchange_tap, NULL, p, n);
         if (x->ws)
                 return websocket_up(x->ws, x, x->up, x->up_side, p, n);
         return x->up->data(x->up_side, x, p, n);
