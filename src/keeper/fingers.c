@@ -37,6 +37,8 @@ int keeper_fingers(struct keeper *k, const struct store_secret *x)
         uint32_t at = 0;
         if (!k->is_egress_here)
                 return 0;
+        if (ssh_is_secret(x)) /* which is known by its public half */
+                return x->state == STORE_LIVE ? ssh_grant(k, x) : 0;
         for (size_t i = 0; i < x->parts_n; i++) {
                 const struct store_part *p = &x->parts[i];
                 if (!p->placeholder)
@@ -81,8 +83,6 @@ int keeper_grant(struct keeper *k, const struct store_secret *x)
         put_parts(b, x);
         if (keeper_to_egress(k) < 0)
                 return -1;
-        if (ssh_is_secret(x) && x->state == STORE_LIVE)
-                return ssh_grant(k, x);
         return keeper_fingers(k, x);
 }
 
