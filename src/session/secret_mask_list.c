@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_MAX = 4 << 20 };
+enum { FILE_MAX = 4 << 20, WORDS_MAX = 8 };
 
 void secret_mask_list_free(struct secret_mask_list *l)
 {
@@ -97,19 +97,23 @@ void secret_mask_words(int dir_fd, struct strs *words)
 {
         _cleanup_masks_ struct secret_mask_list l = {0};
         secret_mask_list_read(dir_fd, &l);
-        for (size_t i = 0; i < l.n; i++) {
+        size_t all = l.n + l.listed.n;
+        for (size_t i = 0; i < l.n && words->n < WORDS_MAX; i++) {
                 _cleanup_free_ char *path = str_quote(l.v[i].path);
                 strs_addf(words, "masked %zu value%s in %s%s; ostiary explain shows them",
                           l.v[i].count, l.v[i].count == 1 ? "" : "s",
                           strcmp(l.v[i].layer, "home") == 0 ? "~/" : "", path);
         }
-        for (size_t i = 0; i < l.listed.n; i++) {
+        for (size_t i = 0; i < l.listed.n && words->n < WORDS_MAX; i++) {
                 const char *tab = strchr(l.listed.v[i], '\t');
                 if (!tab)
                         continue;
                 _cleanup_free_ char *path = str_quote(tab + 1);
                 strs_addf(words, "%s %.*s", path, (int)(tab - l.listed.v[i]), l.listed.v[i]);
         }
+        if (all > WORDS_MAX)
+                strs_addf(words, "%zu more files with secrets; ostiary explain shows them",
+                          all - WORDS_MAX);
 }
 
 bool secret_mask_has(int dir_fd, const char *layer, const char *path)

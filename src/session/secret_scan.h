@@ -14,8 +14,10 @@ enum {
 };
 
 enum secret_scan_kind {
-        SECRET_SCAN_NOT,  /* not worth a look */
-        SECRET_SCAN_TEXT, /* values after names, in any of the usual writings */
+        SECRET_SCAN_NOT,    /* not worth a look */
+        SECRET_SCAN_TEXT,   /* values after names, in any of the usual writings */
+        SECRET_SCAN_SHAPES, /* only what is unmistakable: such files are often under version control
+                             */
         SECRET_SCAN_NETRC,
         SECRET_SCAN_KEY, /* a private key: told of, and shown as it is */
 };

@@ -230,7 +230,8 @@ void secret_scan_text(enum secret_scan_kind kind, const char *text, size_t n,
                         size_t from = i;
                         while (i < n && is_word(text[i]))
                                 i++;
-                        pair(&s, from, i, kind == SECRET_SCAN_NETRC);
+                        if (kind != SECRET_SCAN_SHAPES)
+                                pair(&s, from, i, kind == SECRET_SCAN_NETRC);
                 } else if (text[i] == ':' && n - i > 3 && text[i + 1] == '/' &&
                            text[i + 2] == '/') {
                         i += 3;
