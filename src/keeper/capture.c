@@ -1,7 +1,8 @@
 /* capture.c - tokens that are born in the box's traffic (DOOR_CAPTURE): an answer brought one, the
  * box shall have a placeholder instead. Such a token is a secret like the others, with a line that
- * is made of the one with which it was got: the same places and where it came from. The oldest make
- * room when there are many. */
+ * is made of the one with which it was got: the same places and where it came from. Keys that AWS
+ * lends come in three pieces, which are parts of one secret. The oldest make room when there are
+ * many. Lines are made in capture_line.c. */
 #include "keeper/keeper_int.h"
 
 #include "base/cleanup.h"
@@ -14,72 +15,45 @@
 
 enum { NAME_MAX_LEN = 64 };
 
-/* put_name(b, parent, name): GITHUB_TOKEN and "access_token" make GITHUB_TOKEN_ACCESS_TOKEN. */
-static void put_name(struct buf *b, const struct rule_secret *parent, const char *name, size_t n)
+/* Pieces of one key that AWS lends, as its answers call them. */
+static const char *const aws_pieces[][2] = {
+        {"AccessKeyId", "id"}, {"SecretAccessKey", "key"}, {"SessionToken", "token"}};
+enum { AWS_PIECES = sizeof aws_pieces / sizeof *aws_pieces };
+
+/* part_of(name): under which name the store has it. */
+static const char *part_of(const char *name, size_t n)
 {
-        buf_put_fmt(b, "%.80s_", parent ? parent->name : "CAPTURED");
-        for (size_t i = 0; i < n; i++) {
-                char c = name[i];
-                bool is_small = c >= 'a' && c <= 'z';
-                bool is_kept = (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-                buf_put_u8(b, (uint8_t)(is_small ? c - 32 : is_kept ? c : '_'));
+        for (size_t i = 0; i < AWS_PIECES; i++)
+                if (strlen(aws_pieces[i][0]) == n && memcmp(aws_pieces[i][0], name, n) == 0)
+                        return aws_pieces[i][1];
+        return "";
+}
+
+/* half_key(k, parent, part): the key of AWS to which a piece belongs: the last one that was begun
+ * with the same secret and lacks it. */
+static struct store_secret *half_key(struct keeper *k, uint32_t parent, const char *part)
+{
+        struct store_secret *last = NULL;
+        for (struct store_secret *x = NULL; (x = store_each(k->store, x));)
+                if (x->is_captured && x->parent == parent && x->state == STORE_LIVE)
+                        last = x;
+        bool is_key = last && value_has_form(last, RULE_AS_SIGV4);
+        return is_key && !store_part(last, part) ? last : NULL;
+}
+
+/* A token that was got without showing anything belongs to the secret whose place this is. */
+static struct store_secret *of_host(struct keeper *k, const struct host_name *host)
+{
+        for (struct store_secret *x = NULL; (x = store_each(k->store, x));) {
+                const struct rule_secret *s = x->line.secret;
+                for (size_t i = 0; !x->is_captured && i < s->places_n; i++) {
+                        const struct rule_place *p = &s->places[i];
+                        if (p->host_kind == RULE_HOST_EXACT ? host_name_equal(&p->host, host)
+                                                            : host_name_is_below(host, &p->host))
+                                return x;
+                }
         }
-}
-
-static void put_places(struct buf *b, const struct rule_secret *parent,
-                       const struct host_name *host)
-{
-        bool has_host = false;
-        size_t n = 0;
-        for (size_t i = 0; parent && i < parent->places_n && n < RULE_PLACES_MAX - 1; i++, n++) {
-                const struct rule_place *p = &parent->places[i];
-                buf_put_str(b, n ? "," : "");
-                rule_place_print(p, b);
-                has_host |= p->host_kind == RULE_HOST_EXACT && host_name_equal(&p->host, host) &&
-                            !p->has_path && p->port == RULE_PORT_USUAL;
-        }
-        if (!has_host)
-                buf_put_fmt(b, "%s%s", n ? "," : "", host->text);
-}
-
-/* put_forms(b, parent, name): as the parent is shown, as a bearer, and under its own name in a
- * body: that is how a refresh token goes back. */
-static void put_forms(struct buf *b, const struct rule_secret *parent, const char *name, size_t n)
-{
-        static const struct {
-                enum rule_form form;
-                const char *word;
-        } kept[] = {{RULE_AS_HEADER, "header"},
-                    {RULE_AS_QUERY, "query"},
-                    {RULE_AS_COOKIE, "cookie"},
-                    {RULE_AS_WS, "ws"}};
-        size_t used = 4;
-        buf_put_str(b, "bearer,basic");
-        buf_put_fmt(b, ",json /%.*s,form %.*s", (int)n, name, (int)n, name);
-        for (size_t i = 0; parent && i < parent->forms_n && used < RULE_FORMS_MAX; i++)
-                for (size_t j = 0; j < sizeof kept / sizeof *kept; j++)
-                        if (parent->forms[i].form == kept[j].form) {
-                                buf_put_fmt(b, ",%s %s", kept[j].word, parent->forms[i].name);
-                                used++;
-                        }
-}
-
-/* make_line(parent, host, name, line, err): text that egress can parse like any other line. */
-static int make_line(const struct rule_secret *parent, const struct host_name *host,
-                     const char *name, size_t n, struct rule_line *line, struct err *err)
-{
-        _cleanup_buf_ struct buf b = {0};
-        size_t column;
-        buf_put_str(&b, "secret ");
-        put_name(&b, parent, name, n);
-        buf_put_str(&b, " from env at ");
-        put_places(&b, parent, host);
-        buf_put_str(&b, " as ");
-        put_forms(&b, parent, name, n);
-        if (parent && parent->is_plain)
-                buf_put_str(&b, " plain");
-        const char *text = buf_cstr(&b);
-        return rule_line_parse(text, strlen(text), line, &column, err) == 1 ? 0 : -1;
+        return NULL;
 }
 
 static void make_room(struct keeper *k)
@@ -110,14 +84,12 @@ static int answer(struct keeper *k, uint32_t id, const struct store_secret *x, c
         return -1;
 }
 
-static struct store_secret *keep(struct keeper *k, struct keeper_ask *a, const char *name,
-                                 size_t name_n, const uint8_t *value, size_t n, struct err *err)
+/* begin(k, a, name): a secret without a value yet. */
+static struct store_secret *begin(struct keeper *k, struct keeper_ask *a, const char *name,
+                                  size_t name_n, bool is_aws, struct err *err)
 {
-        const struct rule_secret *parent = a->secret ? a->secret->line.secret : NULL;
         struct rule_line line = {0};
-        if (value_check("the token", value, n, err) < 0 ||
-            host_name_parse(a->to.host, strlen(a->to.host), &a->host, err) < 0 ||
-            make_line(parent, &a->host, name, name_n, &line, err) < 0)
+        if (capture_line(a->secret, &a->host, name, name_n, is_aws, &line, err) < 0)
                 return NULL;
         make_room(k);
         struct store_secret *x =
@@ -130,9 +102,23 @@ static struct store_secret *keep(struct keeper *k, struct keeper_ask *a, const c
         x->is_captured = true;
         x->parent = a->number;
         x->expires_ms = a->secret ? a->secret->expires_ms : 0;
+        return x;
+}
+
+static struct store_secret *keep(struct keeper *k, struct keeper_ask *a, const char *name,
+                                 size_t name_n, const uint8_t *value, size_t n, struct err *err)
+{
+        const char *part = part_of(name, name_n);
+        struct store_secret *half = *part ? half_key(k, a->number, part) : NULL;
+        if (value_check("the token", value, n, err) < 0)
+                return NULL;
+        struct store_secret *x = half ? half : begin(k, a, name, name_n, *part, err);
+        if (!x)
+                return NULL;
         x->used_ms = keeper_now_ms();
-        if (store_set(k->store, x, "", value, n, STORE_SHAPED, err) < 0) {
-                store_remove(k->store, x);
+        if (store_set(k->store, x, part, value, n, STORE_SHAPED, err) < 0) {
+                if (!half)
+                        store_remove(k->store, x);
                 return NULL;
         }
         return x;
@@ -161,7 +147,11 @@ int capture_serve(struct keeper *k, struct frame *f)
             keeper_get_bytes(&f->body, DOOR_SECRET_MAX, &value, &n) < 0 || f->body.left)
                 return -1;
         a.to = (struct door_toward){.method = "", .host = host, .path = ""};
-        a.secret = a.number ? store_find(k->store, a.number) : NULL;
+        if (host_name_parse(host, strlen(host), &a.host, &err) < 0)
+                return keeper_ask_no(k, &a, DOOR_NO_GRANT, "%s", err.text);
+        a.secret = a.number ? store_find(k->store, a.number) : of_host(k, &a.host);
+        if (a.secret)
+                a.number = a.secret->is_captured ? a.secret->parent : a.secret->number;
         if (k->is_all_revoked || (a.secret && a.secret->state != STORE_LIVE))
                 return keeper_ask_no(k, &a, DOOR_NO_REVOKED,
                                      "the secret with which it was got was revoked");

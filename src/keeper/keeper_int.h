@@ -155,6 +155,11 @@ int keeper_gone(struct keeper *, struct store_secret *);
 /* keeper_expire(k): whatever has passed its ttl goes. Returns ms until the next does; -1: none. */
 int keeper_expire(struct keeper *);
 
+/* capture_line(parent, host, name, n, is_aws, line, err): the line of a token that an answer of
+ * ${host} brought as ${name}; ${parent} may be NULL (capture_line.c). 0 or -1. */
+int capture_line(const struct store_secret *parent, const struct host_name *, const char *name,
+                 size_t n, bool is_aws, struct rule_line *, struct err *);
+
 /* --- handlers, see serve_table.c --- */
 keeper_handler serve_leaf, serve_grants, serve_revoke, serve_gone_ok, serve_secret;
 keeper_handler place_serve, capture_serve, edges_serve;
