@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct err;
 
@@ -49,5 +50,19 @@ void awschunk_unit_free(struct awschunk_unit *);
 
 /* awschunk_is_over(c): has the last unit been given? */
 bool awschunk_is_over(const struct awschunk *);
+
+/* --- only the data, of chunks with or without signatures (awschunk_plain.c) --- */
+struct awschunk_plain { /* zeroed is ready */
+        unsigned state;
+        uint64_t left;
+        char line[256];
+        size_t line_n;
+};
+/* awschunk_plain_step(c, p, n, &used, to, room, err): some of the data that is in ${p}; what is
+ * behind the last chunk counts as data. How many bytes, or -1 and a sentence. */
+ssize_t awschunk_plain_step(struct awschunk_plain *, const uint8_t *p, size_t n, size_t *used,
+                            uint8_t *to, size_t room, struct err *);
+/* awschunk_plain_is_over(c): was the last chunk there? */
+bool awschunk_plain_is_over(const struct awschunk_plain *);
 
 #endif

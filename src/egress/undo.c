@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "egress/awschunk.h"
 
 #include <brotli/decode.h>
 #include <stdlib.h>
@@ -15,9 +16,9 @@
 #include <zlib.h>
 #include <zstd.h>
 
-enum { STAGES_MAX = 2, STEP = 16 << 10, ZSTD_WINDOW = 23 /* RFC 8878 asks for no more */ };
+enum { STAGES_MAX = 3, STEP = 16 << 10, ZSTD_WINDOW = 23 /* RFC 8878 asks for no more */ };
 
-enum kind { KIND_IDENTITY, KIND_GZIP, KIND_DEFLATE, KIND_BROTLI, KIND_ZSTD };
+enum kind { KIND_IDENTITY, KIND_GZIP, KIND_DEFLATE, KIND_BROTLI, KIND_ZSTD, KIND_AWS };
 
 struct stage {
         enum kind kind;
@@ -26,6 +27,7 @@ struct stage {
         z_stream z;
         BrotliDecoderState *br;
         ZSTD_DCtx *zstd;
+        struct awschunk_plain aws;
         bool is_begun, is_whole; /* something came; it is at an end that may be the last */
 };
 
@@ -40,6 +42,7 @@ static const struct {
 } codings[] = {
         {"identity", KIND_IDENTITY}, {"gzip", KIND_GZIP}, {"x-gzip", KIND_GZIP},
         {"deflate", KIND_DEFLATE},   {"br", KIND_BROTLI}, {"zstd", KIND_ZSTD},
+        {"aws-chunked", KIND_AWS},
 };
 enum { CODINGS = sizeof codings / sizeof *codings };
 
@@ -103,6 +106,12 @@ int undo_new(const char *coding, struct undo **out, struct err *err)
                 undo_free(u);
                 return 0;
         }
+        /* The chunks of S3 are outside of everything, wherever they stand in the list. */
+        for (size_t i = 1; i < u->stages_n; i++)
+                if (u->stages[i].kind == KIND_AWS) {
+                        memmove(&u->stages[1], &u->stages[0], i * sizeof u->stages[0]);
+                        u->stages[0] = (struct stage){.kind = KIND_AWS};
+                }
         *out = u;
         return 0;
 }
@@ -141,6 +150,8 @@ static int begin(struct stage *s, struct err *err)
                 if (s->zstd)
                         ZSTD_DCtx_setParameter(s->zstd, ZSTD_d_windowLogMax, ZSTD_WINDOW);
                 return s->zstd ? 0 : broken(err);
+        case KIND_AWS:
+                return 0;
         case KIND_IDENTITY:
                 break;
         }
@@ -192,6 +203,16 @@ static ssize_t step_zstd(struct stage *s, uint8_t *to, size_t n, struct err *err
         return (ssize_t)out.pos;
 }
 
+static ssize_t step_aws(struct stage *s, uint8_t *to, size_t n, struct err *err)
+{
+        size_t used = 0;
+        ssize_t got = awschunk_plain_step(&s->aws, s->in.data + s->in_at, s->in.len - s->in_at,
+                                          &used, to, n, err);
+        s->in_at += used;
+        s->is_whole = awschunk_plain_is_over(&s->aws);
+        return got;
+}
+
 static ssize_t step(struct stage *s, uint8_t *to, size_t n, struct err *err)
 {
         switch (s->kind) {
@@ -202,6 +223,8 @@ static ssize_t step(struct stage *s, uint8_t *to, size_t n, struct err *err)
                 return step_brotli(s, to, n, err);
         case KIND_ZSTD:
                 return step_zstd(s, to, n, err);
+        case KIND_AWS:
+                return step_aws(s, to, n, err);
         case KIND_IDENTITY:
                 break;
         }

@@ -1,6 +1,7 @@
 /* undo.h - undoing the content coding of an answer as it comes: gzip, deflate, br, zstd, at most
- * two of them one inside the other. What comes out is taken in small pieces, so that a body that
- * grows beyond all measure is held up by whoever reads it and never lies in our memory. Pure.
+ * three of them one inside the other, and the chunks in which S3 takes its uploads (aws-chunked).
+ * What comes out is taken in small pieces, so that a body that grows beyond all measure is held up
+ * by whoever reads it and never lies in our memory. Pure.
  *
  * A body that is broken, cut off or followed by something else is an error: whoever calls passes
  * nothing of it on from there. */
