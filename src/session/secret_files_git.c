@@ -85,7 +85,7 @@ static void one_host(const struct secret_files *f, struct git_texts *t,
         strs_addf(&t->machines, "machine %s ", p->host.text);
         buf_put_fmt(&t->netrc, "machine %s login %s password %s\n", p->host.text,
                     secret_files_user(s), value);
-        if (!is_for_git(s))
+        if (!is_for_git(s) || str_starts(host, "api."))
                 return;
         strs_addf(&t->origins, "@%s", host);
         buf_put_str(&t->credentials, "https://");

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 
 void secret_mask_copy_free(struct secret_mask_copy *c)
@@ -81,15 +82,41 @@ static bool is_at(const struct session_secret *s, const char *host)
         return false;
 }
 
-/* granted(secrets, span): the secret that a value belongs to by its name or by its URL's host. */
-static const struct session_secret *granted(const struct session_secrets *all,
-                                            const struct secret_span *span)
+/* aws_part(name): which part of AWS's keys a variable of this name holds, or NULL. */
+static const char *aws_part(const char *name)
 {
+        return strcasecmp(name, "AWS_ACCESS_KEY_ID") == 0       ? "id"
+               : strcasecmp(name, "AWS_SECRET_ACCESS_KEY") == 0 ? "key"
+               : strcasecmp(name, "AWS_SESSION_TOKEN") == 0     ? "token"
+                                                                : NULL;
+}
+
+static bool is_aws(const struct session_secret *s)
+{
+        const struct rule_secret *r = s->line.secret;
+        for (size_t i = 0; i < r->forms_n; i++)
+                if (r->forms[i].form == RULE_AS_SIGV4)
+                        return true;
+        return r->source == RULE_FROM_AWS;
+}
+
+/* granted(secrets, span, &part): the secret that a value belongs to by its name or by its URL's
+ * host, and which part of it. */
+static const struct session_secret *granted(const struct session_secrets *all,
+                                            const struct secret_span *span, const char **part)
+{
+        *part = "";
         for (size_t i = 0; all && i < all->n; i++) {
                 const struct session_secret *s = &all->v[i];
                 if (*span->name ? strcmp(span->name, s->line.secret->name) == 0
                                 : is_at(s, span->host))
                         return s;
+        }
+        const char *aws = aws_part(span->name);
+        for (size_t i = 0; all && aws && i < all->n; i++) {
+                *part = aws;
+                if (is_aws(&all->v[i]))
+                        return &all->v[i];
         }
         return NULL;
 }
@@ -105,8 +132,9 @@ void secret_mask_copy_make(enum secret_scan_kind kind, const char *text, size_t 
         size_t at = 0;
         for (size_t i = 0; i < spans.n; i++) {
                 const struct secret_span *span = &spans.v[i];
-                const struct session_secret *s = granted(secrets, span);
-                const char *placeholder = s ? session_secret_part(s, "") : NULL;
+                const char *part;
+                const struct session_secret *s = granted(secrets, span, &part);
+                const char *placeholder = s ? session_secret_part(s, part) : NULL;
                 buf_put(&c->text, text + at, span->at - at);
                 at = span->at + span->len;
                 if (s && !strs_has(&c->names, s->line.secret->name))
