@@ -109,14 +109,14 @@ static void put_base64url(const uint8_t *p, size_t n, struct buf *out)
  * long, because clients look at that before they ask a server. */
 static void put_claims(size_t n, const uint8_t *random, struct buf *out)
 {
-        static const char full[] = "{\"exp\":4102444800,\"jti\":\"", brief[] = "{\"j\":\"";
+        static const char full[] = "{\"exp\":4102444800,\"jti\":\"";
         size_t len = n * 6 / 8;
-        const char *head = len >= sizeof full + 2 ? full : len >= sizeof brief + 1 ? brief : "{";
-        const char *tail = *head && head[1] ? "\"}" : "}";
+        bool is_full = len >= sizeof full + 2;
+        const char *tail = is_full ? "\"}" : "\":1}";
         _cleanup_buf_ struct buf b = {0};
-        buf_put_str(&b, head);
+        buf_put_str(&b, is_full ? full : "{\"j"); /* a letter, or it would not begin with eyJ */
         for (size_t i = 0; b.len + strlen(tail) < len; i++)
-                buf_put_u8(&b, tail[1] ? (uint8_t)ALNUM[random[i] % 62] : ' ');
+                buf_put_u8(&b, (uint8_t)ALNUM[random[i] % 62]);
         buf_put_str(&b, tail);
         put_base64url(b.data, b.len, out);
 }

@@ -35,7 +35,7 @@ bool shape_jwt_take(const char *p, size_t n, struct shape_jwt *j)
         p += j->head + 1;
         n -= j->head + 1;
         j->claims = shape_span(p, least(n, CLAIMS_MAX), SHAPE_URL);
-        if (j->claims < 4 || j->claims + 1 > n || p[j->claims] != '.')
+        if (j->claims < 10 || j->claims + 1 > n || p[j->claims] != '.')
                 return false;
         p += j->claims + 1;
         n -= j->claims + 1;
