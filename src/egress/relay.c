@@ -4,6 +4,8 @@
 
 #include "base/str.h"
 #include "egress/conn.h"
+#include "egress/custody.h"
+#include "egress/scan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +24,8 @@ struct relay {
         bool is_over, is_box_done, is_out_done;
         struct loop_timer timer;
         uint64_t began_us, wait_us, up, down;
+        struct scan scan; /* of what leaves, when the box has secrets */
+        struct scan back; /* of what comes back */
         const char *verdict;
         char address[64];
 };
@@ -29,6 +33,8 @@ struct relay {
 static void free_later(void *p)
 {
         struct relay *r = p;
+        scan_free(&r->scan);
+        scan_free(&r->back);
         free(r->words);
         free(r);
 }
@@ -77,6 +83,40 @@ static void on_timer(void *ctx)
         end(ctx, "nothing came for too long");
 }
 
+/* leaks(r, p, n): is a secret's placeholder in what a program sends? Nothing is held back for it,
+ * because both ends of a protocol that we do not know may be waiting; the piece that makes it whole
+ * does not go out. What a splice carries cannot be read. */
+static bool leaks(struct relay *r, const void *p, size_t n)
+{
+        const struct scan_set *set = custody_of(r->door)->placeholders;
+        _cleanup_buf_ struct buf out = {0};
+        struct scan_hit hit;
+        if (!set || r->kind != REQUEST_TCP ||
+            scan_feed(&r->scan, set, p, n, false, &out, &hit) == 0)
+                return false;
+        custody_alarm(r->door, hit.tag, "a raw stream", r->origin.host.text, r->origin.source_port);
+        char *words = custody_leak_words(r->door, hit.tag, "a raw stream");
+        r->verdict = "deny";
+        end(r, words);
+        free(words);
+        return true;
+}
+
+/* write_box(r, p, n, is_end): what comes back, with placeholders in the place of values. */
+static void write_box(struct relay *r, const void *p, size_t n, bool is_end)
+{
+        const struct scan_set *set = custody_of(r->door)->values;
+        _cleanup_buf_ struct buf out = {0};
+        if (scan_set_is_empty(set) || r->kind != REQUEST_TCP) {
+                if (n > 0)
+                        conn_write(r->box, p, n);
+                return;
+        }
+        scan_feed(&r->back, set, p, n, is_end, &out, NULL);
+        if (out.len > 0)
+                conn_write(r->box, out.data, out.len);
+}
+
 /* move(r, from, to, count, is_done): everything that is there, as long as there is room. */
 static void move(struct relay *r, struct conn *from, struct conn *to, uint64_t *count,
                  bool *is_done)
@@ -92,6 +132,8 @@ static void move(struct relay *r, struct conn *from, struct conn *to, uint64_t *
                         return;
                 if (n == 0) {
                         *is_done = true;
+                        if (to == r->box)
+                                write_box(r, NULL, 0, true);
                         conn_finish(to);
                         break;
                 }
@@ -101,7 +143,12 @@ static void move(struct relay *r, struct conn *from, struct conn *to, uint64_t *
                         end(r, "the rule's bytes= are used up");
                         return;
                 }
-                conn_write(to, p, (size_t)n);
+                if (from == r->box && leaks(r, p, (size_t)n))
+                        return;
+                if (to == r->box)
+                        write_box(r, p, (size_t)n, false);
+                else
+                        conn_write(to, p, (size_t)n);
         }
         if (!r->is_over && r->is_box_done && r->is_out_done)
                 end(r, "");
