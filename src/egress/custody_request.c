@@ -310,8 +310,26 @@ static void ask(struct custody_request *q, size_t i)
 
 /* --- looking through the head ---------------------------------------------------------------- */
 
-/* look_signed(q, place): a signature that is ours to make anew. False and a sentence when there is
- * one that was made with another key. */
+/* signing_form(s): does it sign before anything else? */
+static bool signing_form(const struct custody_secret *s)
+{
+        enum rule_form form = s->line.secret->forms[0].form;
+        return form == RULE_AS_SIGV4 || form == RULE_AS_HMAC;
+}
+
+/* find_injected_signer(q, place): the first secret whose line signs what nobody has signed. */
+static const struct custody_secret *find_injected_signer(const struct custody_request *q,
+                                                         const struct custody_place *p)
+{
+        for (const struct custody_secret *s = custody_of(q->door)->secrets; s; s = s->next)
+                if (s->line.secret->is_injected && signing_form(s) &&
+                    custody_may_show(s, p->host, p->port, p->is_tls, p->path))
+                        return s;
+        return NULL;
+}
+
+/* look_signed(q, place): a signature that is ours to make anew. False when there is one that was
+ * made with another key, and none of ours can take its place. */
 static bool look_signed(struct custody_request *q, const struct custody_place *p)
 {
         bool is_foreign = false;
@@ -331,6 +349,8 @@ static bool look_signed(struct custody_request *q, const struct custody_place *p
                         custody_slots_sign(s, i, q->in, &q->uses);
                 }
         }
+        if (is_foreign && !q->signer && sign_is_replaceable(q->in))
+                return find_injected_signer(q, p) != NULL;
         return q->signer || !is_foreign;
 }
 
@@ -367,8 +387,10 @@ static char *judge(struct custody_request *q, const struct custody_place *p)
                 return why;
         }
         free(where);
-        if (!is_shown)
+        if (!is_shown) {
                 custody_slots_inject(c, p, q->in, &q->uses);
+                q->signer = find_injected_signer(q, p);
+        }
         if (q->uses.is_full)
                 return str_dup("there are too many credentials in it");
         for (size_t i = 0; i < q->uses.n; i++) {
@@ -378,6 +400,10 @@ static char *judge(struct custody_request *q, const struct custody_place *p)
                 if (s)
                         custody_request_shown(q, s);
         }
+        if (q->signer && q->signer->gone)
+                return str_dup(q->signer->gone);
+        if (q->signer)
+                custody_request_shown(q, q->signer);
         return NULL;
 }
 

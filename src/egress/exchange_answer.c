@@ -176,6 +176,8 @@ void exchange_drained(struct exchange *x, void *side)
                 return;
         if (side == x->client_side && x->scrub && !scrub_drained(x->scrub))
                 return;
+        if (side != x->client_side)
+                x->is_up_full = false;
         if (side == x->client_side && x->up) {
                 x->up->resume(x->up_side, x);
         } else if (side != x->client_side && x->client && x->is_client_paused) {

@@ -60,7 +60,7 @@ struct exchange {
         bool is_collecting, is_filtered;
         bool is_token;            /* its body is wanted whole: it goes to a token endpoint */
         struct token_call *token; /* the keeper is asked whether it answers */
-        bool is_up_full;          /* it said so when a signed chunk was sent */
+        bool is_up_full; /* it said so when a signed chunk was sent, until it has drained */
 
         /* for the record */
         uint64_t began_us, wait_us, bytes_up, bytes_down;

@@ -68,7 +68,7 @@ static void body_bad(void *ctx, int status, const char *why)
 static void body_idle(void *ctx)
 {
         struct exchange *x = ctx;
-        if (!x->is_dead && x->is_client_paused && x->client) {
+        if (!x->is_dead && x->is_client_paused && !x->is_up_full && x->client) {
                 x->is_client_paused = false;
                 x->client->resume(x->client_side, x);
         }
@@ -102,7 +102,6 @@ static const struct sign_body_ops chunks_ops = {
 
 bool exchange_keys_sign(struct exchange *x, const void *p, size_t n, bool is_end)
 {
-        x->is_up_full = false;
         bool is_room = sign_body(custody_request_sign(x->keys), p, n, is_end, &chunks_ops, x);
         return is_room && !x->is_up_full;
 }

@@ -25,6 +25,10 @@ enum sign_found {
  * hmac whatever stands in the line's header is ours, because it is replaced. */
 enum sign_found sign_look(const struct custody_secret *, size_t form, const struct head *);
 
+/* sign_is_replaceable(head): may a foreign signature be taken out and one of ours put in its place?
+ * One in the URL may not: whoever made that URL gave away a right of his own. */
+bool sign_is_replaceable(const struct head *);
+
 /* sign_needs_body(secret, form, head): must the body be here whole (at most BODY_MAX) before it can
  * be signed? */
 bool sign_needs_body(const struct custody_secret *, size_t form, const struct head *);

@@ -85,6 +85,13 @@ enum sign_found sign_look(const struct custody_secret *s, size_t form, const str
         return head_find(h, name) ? SIGN_OURS : SIGN_NONE;
 }
 
+bool sign_is_replaceable(const struct head *h)
+{
+        size_t n;
+        const char *query = query_of(h, &n);
+        return !aws_presigned_has(query, n);
+}
+
 char *sign_small(const char *s)
 {
         char *small = str_dup(s);
