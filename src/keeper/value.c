@@ -113,12 +113,10 @@ void value_warn(const struct store_secret *x, struct buf *b)
         const struct rule_secret *s = x->line.secret;
         const char *provider = value_provider(x);
         const char *home = *provider ? secret_shape_host(provider) : NULL;
-        struct host_name h;
-        if (!home || host_name_parse(home, strlen(home), &h, NULL) < 0)
+        if (!home)
                 return;
         for (size_t i = 0; i < s->places_n; i++)
-                if (host_name_equal(&s->places[i].host, &h) ||
-                    host_name_is_below(&s->places[i].host, &h))
+                if (secret_shape_is_home(provider, &s->places[i].host))
                         return;
         buf_put_fmt(b, "%s looks like a key of %s, which belongs to %s; it will be shown to ",
                     s->name, provider, home);

@@ -118,8 +118,7 @@ enum { RULE_PLACES_MAX = 16, RULE_FORMS_MAX = 8 };
 struct rule_secret {
         char *name;
         enum rule_source source;
-        char *source_arg; /* variable, command, file, profile; NULL when not said: see
-                             rule_secret_source_arg */
+        char *source_arg; /* variable, command, file, profile; NULL when not said */
         struct rule_place places[RULE_PLACES_MAX];
         size_t places_n;
         struct rule_secret_form forms[RULE_FORMS_MAX];
@@ -142,11 +141,7 @@ struct rule_secret {
         char *token; /* oauth, login: the token endpoint, https://...; a login always has it */
 };
 
-/* rule_secret_source_arg(s): the variable, entry or profile that is meant when none was said. */
-const char *rule_secret_source_arg(const struct rule_secret *);
-/* rule_secret_conflict(a, b, err): -1 with a sentence when both name one secret and take it from
- * different sources; several lines that give one secret to several places are fine. */
-int rule_secret_conflict(const struct rule_secret *, const struct rule_secret *, struct err *);
+/* rule_source_word(k), rule_form_word(k): as a line has it. */
 const char *rule_source_word(enum rule_source);
 const char *rule_form_word(enum rule_form);
 

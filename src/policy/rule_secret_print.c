@@ -1,7 +1,6 @@
-/* rule_secret_print.c - a secret line back into its canonical text, its release, and what two of
- * them may not say of one name. Pure; what is printed is what rule_secret.c reads. */
+/* rule_secret_print.c - a secret line back into its canonical text, and its release. Pure; what is
+ * printed is what rule_secret.c reads. */
 #include "base/buf.h"
-#include "base/err.h"
 #include "base/str.h"
 #include "policy/rule_int.h"
 
@@ -101,25 +100,4 @@ void rule_secret_print(const struct rule_secret *s, struct buf *b)
                 rule_put_word(b, word);
                 free(word);
         }
-}
-
-const char *rule_secret_source_arg(const struct rule_secret *s)
-{
-        if (s->source_arg)
-                return s->source_arg;
-        return s->source == RULE_FROM_AWS ? "default" : s->name;
-}
-
-int rule_secret_conflict(const struct rule_secret *a, const struct rule_secret *b, struct err *err)
-{
-        if (strcmp(a->name, b->name) != 0 ||
-            (a->source == b->source &&
-             strcmp(rule_secret_source_arg(a), rule_secret_source_arg(b)) == 0))
-                return 0;
-        err_set(err, E_INPUT, "the secret %s is named twice, from %s and from %s", a->name,
-                rule_source_word(a->source), rule_source_word(b->source));
-        if (a->source == b->source)
-                err_set(err, E_INPUT, "the secret %s is named twice, from two sources by %s",
-                        a->name, rule_source_word(a->source));
-        return err_hint(err, "give one of them another name, or drop its line");
 }

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 
+#include <endian.h>
 #include <string.h>
 
 enum { FORM_MIN = 8 }; /* shorter than this, and it would be found where it is not */
@@ -210,12 +211,11 @@ static inline void sip_round(uint64_t v[4])
 static inline uint64_t load(const uint8_t *p, size_t n)
 {
         uint64_t x = 0;
-        for (size_t i = 0; i < n; i++)
-                x |= (uint64_t)p[i] << (8 * i);
-        return x;
+        memcpy(&x, p, n);
+        return le64toh(x);
 }
 
-/* fold(x): eight bytes at once, each of A-Z made small. */
+/* fold_letters(x): eight bytes at once, each of A-Z made small. */
 static inline uint64_t fold_letters(uint64_t x)
 {
         const uint64_t ones = 0x0101010101010101u;

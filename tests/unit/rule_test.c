@@ -348,37 +348,8 @@ static void test_shared(void)
         rule_line_free(&l);
 }
 
-static void test_conflicts(void)
-{
-        static const char *const lines[] = {
-                "secret X from env at a.org as bearer",
-                "secret X from env X at b.org as basic ttl=1h",
-                "secret X from env Y at a.org as bearer",
-                "secret X from vault at a.org as bearer",
-                "secret Y from vault at a.org as bearer",
-        };
-        static const bool is_bad[] = {false, false, true, true, false};
-        struct rule_line l[5];
-        struct err err = {0};
-        size_t column;
-        for (size_t i = 0; i < 5; i++)
-                rule_line_parse(lines[i], strlen(lines[i]), &l[i], &column, &err);
-        for (size_t i = 0; i < 5; i++) {
-                check((rule_secret_conflict(l[0].secret, l[i].secret, &err) < 0) == is_bad[i],
-                      lines[i], "conflict: %s", err.text);
-                rule_line_free(i ? &l[i] : &(struct rule_line){.kind = RULE_LINE_LIMIT});
-        }
-        check_str("a secret that has two sources is told", err.text,
-                  "the secret X is named twice, from env and from vault (give one of them another "
-                  "name, or drop its line)");
-        check_str("the variable is the name when none is said", rule_secret_source_arg(l[0].secret),
-                  "X");
-        rule_line_free(&l[0]);
-}
-
 int main(void)
 {
-        test_conflicts();
         test_good();
         test_bad();
         test_property();
