@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 /* A tree that is looked through: the workspace, or the git directory of a worktree. */
 struct tree {
@@ -27,9 +28,12 @@ struct tree {
         int source_fd, upper_fd;
 };
 
+enum { TIME_S = 3 }; /* for the files of a workspace, however many somebody put there */
+
 struct mask {
         struct session_plan *plan;
         int dir_fd;
+        time_t until;
         bool is_shown;
         struct secret_mask_list old, now;
         struct err *err;
@@ -234,6 +238,13 @@ static int mask_file(struct mask *k, const struct tree *t, const char *path)
         _cleanup_wiped_ struct buf b = {0};
         _cleanup_copy_ struct secret_mask_copy copy = {0};
         struct stat st;
+        if (time(NULL) > k->until) {
+                strs_addf(&k->now.listed,
+                          "was not looked through, because there is too much to look at, and is "
+                          "shown as it is\t%s",
+                          path);
+                return 0;
+        }
         if (kind == SECRET_SCAN_NOT) /* a git directory's own config */
                 kind = SECRET_SCAN_TEXT;
         if (!read_host(t->source_fd, path, &b, &st)) {
@@ -313,7 +324,11 @@ static int mask_all(struct mask *k)
 
 int secret_mask_prepare(struct session_plan *plan, int dir_fd, bool is_shown, struct err *err)
 {
-        struct mask k = {.plan = plan, .dir_fd = dir_fd, .is_shown = is_shown, .err = err};
+        struct mask k = {.plan = plan,
+                         .dir_fd = dir_fd,
+                         .until = time(NULL) + TIME_S,
+                         .is_shown = is_shown,
+                         .err = err};
         int r = mask_all(&k);
         secret_mask_list_free(&k.old);
         secret_mask_list_free(&k.now);

@@ -14,13 +14,14 @@
 #include <string.h>
 #include <strings.h>
 
-enum { VALUE_MIN = 8, PASSWORD_MIN = 6, SPANS_MAX = 4096 };
+enum { VALUE_MIN = 8, VALUE_MAX = 4096, PASSWORD_MIN = 6, SPANS_MAX = 4096 };
 
 struct scan {
         const char *text;
         size_t n;
         const struct strs *names;
         struct secret_spans *out;
+        bool has_no_end; /* no END of a private key is left in the text */
 };
 
 void secret_spans_free(struct secret_spans *s)
@@ -103,15 +104,16 @@ static size_t value(const struct scan *s, size_t i, size_t *end)
 {
         static const char *const schemes[] = {"bearer ", "basic ", "token "};
         const char *t = s->text;
-        size_t e;
+        /* A hostile file must not have its rest read once per word. */
+        size_t e, most = s->n - i < VALUE_MAX ? s->n : i + VALUE_MAX;
         if (i < s->n && (t[i] == '"' || t[i] == '\'')) {
                 char quote = t[i++];
-                for (e = i; e < s->n && t[e] != quote; e++)
+                for (e = i; e < most && t[e] != quote; e++)
                         if (t[e] == '\\')
                                 e++;
-                e = e > s->n ? s->n : e;
+                e = e > most ? most : e;
         } else {
-                for (e = i; e < s->n && t[e] != '\n' && t[e] != '\r' && t[e] != '"' && t[e] != '\'';
+                for (e = i; e < most && t[e] != '\n' && t[e] != '\r' && t[e] != '"' && t[e] != '\'';
                      e++)
                         if (e > i && t[e] == '#' && (t[e - 1] == ' ' || t[e - 1] == '\t'))
                                 break;
@@ -127,8 +129,9 @@ static size_t value(const struct scan *s, size_t i, size_t *end)
         return i;
 }
 
-/* pair(s, from, to): the word from..to may be a key; look behind it for a value. */
-static void pair(struct scan *s, size_t from, size_t to, bool is_netrc)
+/* pair(s, from, to): the word from..to may be a key; look behind it for a value. Returns where to
+ * read on. */
+static size_t pair(struct scan *s, size_t from, size_t to, bool is_netrc)
 {
         const char *t = s->text;
         size_t i = to, end;
@@ -138,19 +141,21 @@ static void pair(struct scan *s, size_t from, size_t to, bool is_netrc)
                 i++;
         if (is_netrc) {
                 if (to - from != 8 || strncmp(t + from, "password", 8) != 0)
-                        return;
+                        return to;
                 i += strspn(t + i, " \t\r\n");
                 end = i + strcspn(t + i, " \t\r\n");
                 add(s, i, end - i, "", 0, "", 0);
-                return;
+                return end;
         }
         if (i >= s->n || (t[i] != '=' && t[i] != ':') || !is_key(s, t + from, to - from))
-                return;
+                return to;
         for (i++; i < s->n && (t[i] == ' ' || t[i] == '\t' || t[i] == '>');)
                 i++;
         i = value(s, i, &end);
-        if (end > i && is_real(t + i, end - i) && !str_starts(t + i, "-----BEGIN "))
-                add(s, i, end - i, t + from, to - from, "", 0);
+        if (end <= i || !is_real(t + i, end - i) || str_starts(t + i, "-----BEGIN "))
+                return to;
+        add(s, i, end - i, t + from, to - from, "", 0);
+        return end;
 }
 
 /* url(s, at): behind a "://" there may be a password. */
@@ -188,10 +193,11 @@ static size_t pem(struct scan *s, size_t at)
 {
         const char *t = s->text, *head = t + at;
         const char *body = memmem(head, s->n - at < 80 ? s->n - at : 80, "PRIVATE KEY-----", 16);
-        if (!body)
+        if (!body || s->has_no_end)
                 return at + 11;
         body += 16;
         const char *end = memmem(body, s->n - (size_t)(body - t), "-----END", 8);
+        s->has_no_end = !end;
         if (!end)
                 return at + 11;
         add(s, (size_t)(body - t), (size_t)(end - body), "", 0, "", 0);
@@ -231,7 +237,7 @@ void secret_scan_text(enum secret_scan_kind kind, const char *text, size_t n,
                         while (i < n && is_word(text[i]))
                                 i++;
                         if (kind != SECRET_SCAN_SHAPES)
-                                pair(&s, from, i, kind == SECRET_SCAN_NETRC);
+                                i = pair(&s, from, i, kind == SECRET_SCAN_NETRC);
                 } else if (text[i] == ':' && n - i > 3 && text[i + 1] == '/' &&
                            text[i + 2] == '/') {
                         i += 3;
