@@ -166,6 +166,18 @@ void custody_body_pass(void *ctx, const void *p, size_t n)
         look(ctx, p, n, false);
 }
 
+/* is_shown(b, s, text, n): the placeholder alone, or in JSON a word and the placeholder: "Bearer
+ * x".
+ */
+static bool is_shown(const struct custody_body *b, const struct custody_secret *s, const char *text,
+                     size_t n)
+{
+        const char *blank = b->json ? memchr(text, ' ', n) : NULL;
+        size_t skip = blank ? (size_t)(blank - text) + 1 : 0;
+        return custody_is_placeholder(s, text, n) ||
+               (skip > 1 && custody_is_placeholder(s, text + skip, n - skip));
+}
+
 bool custody_body_slot(void *ctx, size_t which, const char *text, size_t n)
 {
         struct custody_body *b = ctx;
@@ -173,8 +185,7 @@ bool custody_body_slot(void *ctx, size_t which, const char *text, size_t n)
         const struct slot *found = NULL;
         /* Several secrets may have the same slot. */
         for (size_t i = 0; i < b->slots_n && !found; i++)
-                if (strcmp(b->names[i], name) == 0 &&
-                    custody_is_placeholder(b->slots[i].secret, text, n))
+                if (strcmp(b->names[i], name) == 0 && is_shown(b, b->slots[i].secret, text, n))
                         found = &b->slots[i];
         if (!found || b->is_over)
                 return false;

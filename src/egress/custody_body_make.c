@@ -11,6 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
+enum { SCHEME_MAX = 32 }; /* "Bearer " before a placeholder */
+
 static enum rule_form form_of_type(const struct head *h)
 {
         const struct field *f = head_find(h, "content-type");
@@ -48,7 +50,7 @@ static void find_slots(struct custody_body *b, enum rule_form kind, const struct
         b->sink = (struct custody_sink){
                 .pass = custody_body_pass, .slot = custody_body_slot, .ctx = b};
         if (kind != RULE_AS_FORM)
-                b->json = custody_json_new(b->names, b->slots_n, longest, &b->sink);
+                b->json = custody_json_new(b->names, b->slots_n, longest + SCHEME_MAX, &b->sink);
         else
                 b->form = custody_form_new(b->names, b->slots_n, longest, &b->sink);
 }

@@ -48,6 +48,10 @@ static void place(struct custody_uses *u, const struct custody_secret *s, size_t
                   enum custody_at at, size_t field, size_t from, size_t len, const char *slot,
                   size_t slot_n)
 {
+        for (size_t i = 0; i < u->n; i++) /* two forms of a line may mean the same slot */
+                if (u->list[i].at == at && u->list[i].field == field && u->list[i].from == from &&
+                    field != SIZE_MAX)
+                        return;
         char *copy = strndup(slot, slot_n);
         if (!copy)
                 str_no_memory();
@@ -204,10 +208,13 @@ static void find_form(const struct custody_secret *s, size_t i, const struct hea
 {
         const struct rule_secret_form *f = &s->line.secret->forms[i];
         switch (f->form) {
-        case RULE_AS_BEARER:
         case RULE_AS_GCP:
         case RULE_AS_GITHUB_APP:
-        case RULE_AS_OAUTH:
+        case RULE_AS_OAUTH: /* their tokens are bearers, and to git the password of basic */
+                find_field(s, i, h, "authorization", is_basic, u);
+                find_field(s, i, h, "authorization", is_bearer, u);
+                break;
+        case RULE_AS_BEARER:
                 find_field(s, i, h, "authorization", is_bearer, u);
                 break;
         case RULE_AS_BASIC:

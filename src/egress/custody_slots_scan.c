@@ -10,6 +10,7 @@
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static bool is_at(const struct custody_use *e, enum custody_at at, size_t field)
 {
@@ -79,7 +80,7 @@ static bool field_leaks(struct door *d, const struct head *h, size_t i,
         for (size_t k = 0; k < u->n && !is_leak; k++) {
                 const struct custody_use *e = &u->list[k];
                 if (e->kind == CUSTODY_PLACE && e->at == CUSTODY_FIELD && e->field == i &&
-                    e->secret->line.secret->forms[e->form].form == RULE_AS_BASIC)
+                    strncasecmp(e->slot, "basic ", 6) == 0)
                         is_leak = other_half(d, e, number);
         }
         if (is_leak)
