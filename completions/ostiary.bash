@@ -7,14 +7,14 @@ _ostiary() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev='' command=${COMP_WORDS[1]:-} words='' i
 	COMPREPLY=()
 	[ "$COMP_CWORD" -gt 0 ] && prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local shape='--workspace --live --profile --env --bind --limit --allow --deny --policy --level --upstream-proxy --on-door-fault
+	local shape='--workspace --live --profile --env --bind --limit --allow --deny --policy --secret --as --level --upstream-proxy --on-door-fault
 		--cwd --force'
 	local life='--name --publish --keep --rm --quiet'
 	local screen='--tty --no-tty --terminal --detach-key'
 
 	if [ "$COMP_CWORD" = 1 ]; then
 		mapfile -t COMPREPLY < <(compgen -W 'run shell create exec attach cp ps logs log forward ports stop rm gc
-			allow deny rules approvals approve refuse why learn trust secret
+			allow deny rules approvals approve refuse why learn trust secret secrets revoke rotate
 			explain doctor probe profile policy version help' -- "$cur")
 		return
 	fi
@@ -60,6 +60,14 @@ _ostiary() {
 		mapfile -t COMPREPLY < <(compgen -W 'strict normal raw' -- "$cur")
 		return
 		;;
+	--as)
+		mapfile -t COMPREPLY < <(compgen -W "$(ls "${XDG_CONFIG_HOME:-$HOME/.config}/ostiary/identities" 2>/dev/null)" -- "$cur")
+		return
+		;;
+	--secret)
+		mapfile -t COMPREPLY < <(compgen -e -- "$cur")
+		return
+		;;
 	--env | -e)
 		mapfile -t COMPREPLY < <(compgen -e -- "$cur")
 		return
@@ -84,7 +92,7 @@ _ostiary() {
 	logs) words="--follow --tail --raw $(_ostiary_boxes)" ;;
 	log) words="--follow --denied --json --verify $(_ostiary_boxes)" ;;
 	forward) words="--detach $(_ostiary_boxes)" ;;
-	ports | rules | approvals) words="--json $(_ostiary_boxes)" ;;
+	ports | rules | approvals | secrets) words="--json $(_ostiary_boxes)" ;;
 	allow | deny) words="--undo $(_ostiary_boxes)" ;;
 	approve | refuse)
 		words=$(ostiary approvals 2>/dev/null | awk 'NR > 1 {print $1}')
@@ -107,6 +115,14 @@ _ostiary() {
 		*) words='--note --passphrase-fd' ;;
 		esac
 		;;
+	revoke | rotate)
+		if [ "$COMP_CWORD" = 2 ]; then
+			words=$(_ostiary_boxes)
+		else
+			words=$(ostiary secrets "${COMP_WORDS[2]}" 2>/dev/null | awk 'NR > 1 {print $1}')
+			[ "$command" = rotate ] || words="--all $words"
+		fi
+		;;
 	stop) words="--time $(_ostiary_boxes)" ;;
 	rm) words="--force $(_ostiary_boxes)" ;;
 	gc | doctor | probe | version) words='--json' ;;
@@ -117,7 +133,7 @@ _ostiary() {
 		if [ "$COMP_CWORD" = 2 ]; then words='check reload'; else words="--policy --profile --box --header --data --json $(_ostiary_boxes)"; fi
 		;;
 	help) words='run shell create exec attach cp ps logs log forward ports stop rm gc allow deny rules approvals approve refuse why
-		learn trust secret explain doctor probe profile policy version help' ;;
+		learn trust secret secrets revoke rotate explain doctor probe profile policy version help' ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 }

@@ -48,6 +48,9 @@ _ostiary() {
 		'learn:the rules that a box was seen to need'
 		"trust:let a project's own rules count"
 		'secret:keys that boxes may use and never have'
+		'secrets:the secrets that a box may use'
+		'revoke:take a secret back from a running box'
+		'rotate:give a running box a fresh value of a secret'
 		'explain:print what a box would be'
 		'doctor:say what this machine can enforce'
 		'probe:attack the walls of a box from inside'
@@ -66,6 +69,8 @@ _ostiary() {
 		'*--allow[let it reach something]:rule:'
 		'*--deny[refuse it something]:rule:'
 		'*--policy[rules that go before your own]:file:_files'
+		'*--secret[a key that it may use and never has]:name at host:'
+		'--as[a named set of secrets]:identity:_files -W ~/.config/ostiary/identities'
 		'--level[what becomes of what no rule speaks of]:level:(easy strict learn)'
 		'--upstream-proxy[how this machine reaches the world]:url:'
 		'--on-door-fault[when a process of the door dies]:what:(stop pause)'
@@ -111,7 +116,7 @@ _ostiary() {
 		log) _arguments '(-f --follow)'{-f,--follow}'[go on until the box ends]' '--denied[only what was refused]' \
 			'--json[as JSON]' '--verify[was the log changed]' '1:box:_ostiary_boxes' ;;
 		forward) _arguments '(-d --detach)'{-d,--detach}'[return at once]' '1:box:_ostiary_boxes' '*:port:' ;;
-		ports | rules | approvals) _arguments '--json[as JSON]' '1:box:_ostiary_boxes' ;;
+		ports | rules | approvals | secrets) _arguments '--json[as JSON]' '1:box:_ostiary_boxes' ;;
 		allow | deny) _arguments '--undo[take a rule back]' '1:box:_ostiary_boxes' '*:rule:' ;;
 		approve) _arguments '--always[add the rule too]' '1:id:' ;;
 		refuse) _arguments '1:id:' ;;
@@ -122,6 +127,8 @@ _ostiary() {
 		secret) _arguments '--json[ls\: as JSON]' '--note[set\: a word to yourself]:text:' '--dry-run[import\: only list]' \
 			'(-y --yes)'{-y,--yes}'[import\: do not ask]' '--none[passwd\: a key file]' \
 			'--passphrase-fd[where the passphrase is read]:descriptor:' '1:action:(set ls rm rotate import passwd lock)' '2:name:' ;;
+		revoke) _arguments '--all[every secret of the box]' '1:box:_ostiary_boxes' '*:name:' ;;
+		rotate) _arguments '1:box:_ostiary_boxes' '2:name:' '3:value from standard input:(-)' ;;
 		stop) _arguments '(-t --time)'{-t,--time}'[kill after this time]:time:' '*:box:_ostiary_boxes' ;;
 		rm) _arguments '(-f --force)'{-f,--force}'[end the box first if it runs]' '*:box:_ostiary_boxes' ;;
 		gc | doctor | probe | version) _arguments '--json[as JSON]' ;;

@@ -109,6 +109,7 @@ const struct cmd cmd_run = {
                 "  ostiary run claude -- -p \"fix the tests\"\n"
                 "  ostiary run --limit memory=2G --limit time=10m make test\n"
                 "  ostiary run -d -n night codex\n"
+                "  ostiary run --secret STRIPE_KEY@api.stripe.com -- ./agent.sh\n"
                 "  ostiary run --level strict --allow 'GET api.github.com/repos/**' -- make\n",
         .run = run,
 };

@@ -94,9 +94,15 @@ const struct cmd cmd_secrets = {
                 "and to whom. Values and placeholders are not printed; nobody but the box's keeper "
                 "has the first. Without BOX it is the newest one.\n"
                 "\n"
+                "A box gets its secrets when it starts: from --secret NAME@HOST, from an identity "
+                "(--as work reads secret and allow lines from ~/.config/ostiary/identities/work), "
+                "from your policy, or from its profile. One name is one secret: the first of these "
+                "that speaks of it counts. docs/secrets.md has a line for each kind.\n"
+                "\n"
                 "`ostiary secret` is about the vault, in which values are kept for all boxes.\n"
                 "\n"
-                "Example:\n"
+                "Examples:\n"
+                "  ostiary run --secret STRIPE_KEY@api.stripe.com -- ./agent\n"
                 "  ostiary secrets amber-3f2a\n",
         .run = run,
 };
