@@ -211,6 +211,17 @@ if [ -x /usr/sbin/sshd ] && has ssh-keygen && [ -n "$shell" ]; then
 		same 'nothing can be added or removed' "$(tail -n 1 <<<"$out")" "$(cat "$HOME/.ssh/id_ed25519.pub")"
 		holds 'and that is said' "$out" 'agent refused operation'
 
+		# Rotated: the file has another key now, and the box sees that one.
+		cp "$HOME/.ssh/id_ed25519" "$work/ssh/was"
+		cp "$HOME/.ssh/id_other" "$HOME/.ssh/id_ed25519"
+		"$ostiary" rotate ssh GIT_KEY >/dev/null 2>"$work/rotate.err"
+		check 'the key is rotated' $? "$(cat "$work/rotate.err")"
+		out=$(in_box ssh ssh-add -L 2>&1)
+		same 'ssh-add -L shows the new one' "$out" "$(cat "$HOME/.ssh/id_other.pub")"
+		out=$(in_box ssh ssh -o BatchMode=yes "$me@git.example.test" echo hello 2>&1)
+		same 'which logs in' "$out" hello
+		cp "$work/ssh/was" "$HOME/.ssh/id_ed25519"
+
 		# Revoked: the agent is empty, and what was open is cut.
 		in_box_time=60 in_box ssh ssh -o BatchMode=yes "$me@git.example.test" 'echo started; exec sleep 50' \
 			>"$work/open" 2>&1 &
@@ -256,6 +267,11 @@ if [ -x /usr/sbin/sshd ] && has ssh-keygen && [ -n "$shell" ]; then
 		refused 'a host that nobody knows' 'no host key of new.example.test is known' \
 			'secret K from file ~/.ssh/id_ed25519 at new.example.test as ssh'
 		refused 'a key that is not there' 'id_none' 'secret K from file ~/.ssh/id_none at git.example.test as ssh'
+		refused 'a place with a path' 'and not to a path' 'secret K from file ~/.ssh/id_ed25519 at git.example.test/a as ssh'
+		echo 'secret K from file ~/.ssh/id_ed25519 at git.example.test as ssh' >"$work/rules"
+		out=$(cd "$work/ws" && timeout 60 "$ostiary" run --level strict --policy "$work/rules" -- \
+			ssh -o BatchMode=yes "$me@git.example.test" echo hello 2>&1)
+		holds 'whoever forgot the tcp rule is told of it' "$out" "tcp git.example.test:22"
 		out=$(cd "$work/ws" && box -- sh -c "echo \"\${SSH_AUTH_SOCK:-none}\"; ls /run/ostiary/ssh-agent" 2>&1)
 		holds 'a box without such a secret has no agent' "$out" none
 	else

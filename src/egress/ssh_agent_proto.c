@@ -2,6 +2,7 @@
 #include "egress/ssh_agent_proto.h"
 
 #include "base/err.h"
+#include "wire/door.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,6 @@ enum {
         AGENTC_EXTENSION = 27,
         AGENT_EXTENSION_FAILURE = 28,
 };
-enum { BLOB_MAX = 4096 };
 
 void agent_key_free(struct agent_key *k)
 {
@@ -103,7 +103,8 @@ static void bind_session(struct agent_state *s, struct cur *c, struct buf *answe
         struct err err = {0};
         uint8_t is_forwarding;
         const char *why = NULL;
-        if (ssh_get(c, BLOB_MAX, &b.host_key) < 0 || ssh_get(c, SSH_SESSION_MAX, &b.session) < 0 ||
+        if (ssh_get(c, DOOR_SSH_BLOB_MAX, &b.host_key) < 0 ||
+            ssh_get(c, SSH_SESSION_MAX, &b.session) < 0 ||
             ssh_get(c, SSH_SIGNATURE_MAX, &b.signature) < 0 || cur_u8(c, &is_forwarding) < 0 ||
             c->left)
                 why = "the proof of the server makes no sense";
@@ -194,7 +195,7 @@ static void on_sign(const struct agent_key *keys, const struct agent_state *s, s
 {
         struct ssh_bytes blob;
         struct err err = {0};
-        if (ssh_get(c, BLOB_MAX, &blob) < 0 || ssh_get(c, SSH_LOGIN_MAX, &out->data) < 0 ||
+        if (ssh_get(c, DOOR_SSH_BLOB_MAX, &blob) < 0 || ssh_get(c, SSH_LOGIN_MAX, &out->data) < 0 ||
             cur_u32(c, &out->flags) < 0 || c->left)
                 refuse(answer, AGENT_FAILURE, out, "the request for a signature makes no sense");
         else if (may_sign(keys, s, &blob, out, &err) < 0)

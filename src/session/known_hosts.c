@@ -4,6 +4,7 @@
 #include "session/known_hosts.h"
 
 #include "base/str.h"
+#include "wire/door.h"
 
 #include <fnmatch.h>
 #include <openssl/sha.h>
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { SSH_PORT = 22, KEY_MAX = 4096, KEYS_MAX = 64, NAME_MAX_ = 300 };
+enum { SSH_PORT = 22, KEY_MAX = DOOR_SSH_BLOB_MAX, KEYS_MAX = DOOR_SSH_HOSTS_MAX, NAME_MAX_ = 300 };
 
 static int digit(char c)
 {

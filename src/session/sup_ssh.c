@@ -28,9 +28,16 @@ bool sup_ssh_is(const struct rule_secret *s)
 
 void plan_ssh(struct session_plan *plan)
 {
-        for (size_t i = 0; i < plan->secrets.n; i++)
-                if (sup_ssh_is(plan->secrets.v[i].line.secret))
-                        plan->box.has_ssh_agent = plan->box.has_door;
+        for (size_t i = 0; i < plan->secrets.n && plan->box.has_door; i++) {
+                const struct rule_secret *s = plan->secrets.v[i].line.secret;
+                if (!sup_ssh_is(s))
+                        continue;
+                plan->box.has_ssh_agent = true;
+                /* Also without a tcp rule: whoever forgets it is told of it by the door. */
+                for (size_t k = 0; k < s->places_n; k++)
+                        box_plan_port(&plan->box,
+                                      s->places[k].port > 0 ? (uint16_t)s->places[k].port : 22);
+        }
         if (plan->box.has_ssh_agent)
                 strs_set_env(&plan->box.env, "SSH_AUTH_SOCK", DOOR_SSH_AGENT_PATH);
 }
@@ -68,8 +75,13 @@ int sup_ssh_hosts(const struct session_secret *s, const char *home, struct buf *
         for (size_t i = 0; i < line->places_n; i++) {
                 _cleanup_known_hosts_ struct known_hosts h = {0};
                 _cleanup_buf_ struct buf place = {0};
-                find(&line->places[i], home, &h);
                 rule_place_print(&line->places[i], &place);
+                if (line->places[i].has_path)
+                        return err_set(err, E_INPUT,
+                                       "a key of ssh belongs to a host and not to a path: write "
+                                       "%s without it",
+                                       buf_cstr(&place));
+                find(&line->places[i], home, &h);
                 if (h.n == 0)
                         return err_set(err, E_INPUT,
                                        "no host key of %s is known, neither in ~/.ssh/known_hosts "

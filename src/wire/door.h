@@ -214,7 +214,8 @@ enum door_dial_fault {
 
 /* Where programs in the box find the ssh agent (SSH_AUTH_SOCK); there when a secret is `as ssh`. */
 #define DOOR_SSH_AGENT_PATH "/run/ostiary/ssh-agent"
-enum { DOOR_SSH_HOSTS_MAX = 64, DOOR_SSH_BLOB_MAX = 4096 }; /* keys of hosts; bytes of one blob */
+/* Keys of hosts, and bytes of a key: an rsa one of 8192 bits has 1047. All of them fit a frame. */
+enum { DOOR_SSH_HOSTS_MAX = 40, DOOR_SSH_BLOB_MAX = 1100 };
 
 /* The box's addresses. 198.18.0.0/15 is set aside for tests of network devices, so no name of the
  * real world lives there. */

@@ -140,7 +140,7 @@ static bool has_record(const char *words)
         return is_there;
 }
 
-static void revoke(void)
+static void take_back(void)
 {
         _cleanup_buf_ struct buf b = {0};
         buf_put_u32(&b, 1);
@@ -217,7 +217,7 @@ int main(void)
         kp_hear(kp.egress, 10000);
         signs("the first is back");
 
-        revoke();
+        take_back();
         refuses("a revoked key does not sign", &(struct lie){0}, "revoked");
         CHECK("it ends in peace", kp_end() == 0);
         ssh_key_free(&user);
