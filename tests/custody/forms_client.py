@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""forms_client.py CASE HOST [ARG...] - requests that no curl makes, from inside a box: bodies cut anywhere, in any
+coding, trailers, WebSocket messages in fragments, raw streams. Prints the status and the beginning of the answer, or
+`closed` and why. A word @NAME stands for the environment's NAME, @j:NAME for it escaped as JSON wants, @f:NAME as a
+form does."""
+import base64
+import gzip
+import json
+import os
+import socket
+import ssl
+import struct
+import sys
+import urllib.parse
+import zlib
+
+
+def known(word):
+    if word.startswith("@j:"):
+        return json.dumps(os.environ[word[3:]])[1:-1]
+    if word.startswith("@f:"):
+        return urllib.parse.quote(os.environ[word[3:]], safe="")
+    return os.environ[word[1:]] if word.startswith("@") and word[1:].isidentifier() else word
+
+
+def connect(host, port=443, sni=None):
+    s = socket.create_connection((host, port), timeout=20)
+    if port in (80, 7000):
+        return s
+    ctx = ssl.create_default_context()
+    ctx.check_hostname = sni is None or sni == host
+    return ctx.wrap_socket(s, server_hostname=sni or host)
+
+
+def answer(s):
+    got = b""
+    try:
+        while True:
+            head, _, rest = got.partition(b"\r\n\r\n")
+            want = None
+            for line in head.split(b"\r\n"):
+                if line.lower().startswith(b"content-length:"):
+                    want = int(line.split(b":")[1])
+            if want is not None and _ and len(rest) >= want:
+                break
+            data = s.recv(65536)
+            if not data:
+                break
+            got += data
+    except OSError as e:
+        if not got:
+            return "closed %s" % e
+    if not got:
+        return "closed"
+    head, _, rest = got.partition(b"\r\n\r\n")
+    return (head.split(b" ")[1] + b" " + rest[:600]).decode("latin-1").strip()
+
+
+def head(method, host, path, fields, extra=()):
+    lines = ["%s %s HTTP/1.1" % (method, path), "host: " + host] + list(fields) + list(extra)
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+
+
+def packed(coding, data):
+    if coding == "gzip":
+        return gzip.compress(data)
+    if coding == "deflate":
+        return zlib.compress(data)
+    if coding == "br":
+        import brotli
+        return brotli.compress(data)
+    if coding == "zstd":
+        import zstandard
+        return zstandard.ZstdCompressor().compress(data)
+    if coding == "gzip, gzip":
+        return gzip.compress(gzip.compress(data))
+    return data
+
+
+def post(host, path, kind, coding, step, text, expect=0, trailers=b""):
+    """A body in chunks of ${step} bytes; 0: with its length."""
+    data = packed(coding, text)
+    s = connect(host)
+    fields = ["content-type: " + kind] + (["content-encoding: " + coding] if coding else [])
+    try:
+        if step == 0:
+            s.sendall(head("POST", host, path, fields, ["content-length: %d" % len(data)]) + data)
+        else:
+            s.sendall(head("POST", host, path, fields, ["transfer-encoding: chunked"]))
+            for i in range(0, len(data), step):
+                piece = data[i:i + step]
+                s.sendall(b"%x\r\n" % len(piece) + piece + b"\r\n")
+            s.sendall(b"0\r\n" + trailers + b"\r\n")
+    except OSError:
+        pass  # refused before the end; the answer tells why
+    return answer(s)
+
+
+def frame(op, data, is_last=True):
+    mask = os.urandom(4)
+    n = len(data)
+    size = bytes([0x80 | n]) if n < 126 else b"\xfe" + struct.pack(">H", n) if n < 65536 else b"\xff" + struct.pack(">Q", n)
+    return bytes([(0x80 if is_last else 0) | op]) + size + mask + bytes(b ^ mask[i % 4] for i, b in enumerate(data))
+
+
+def websocket(host, path, pieces, fields=()):
+    s = connect(host)
+    s.sendall(head("GET", host, path, ["upgrade: websocket", "connection: Upgrade", "sec-websocket-version: 13",
+                                       "sec-websocket-key: " + base64.b64encode(os.urandom(16)).decode()] + list(fields)))
+    got = b""
+    while b"\r\n\r\n" not in got:
+        data = s.recv(4096)
+        if not data:
+            return "closed"
+        got += data
+    first, _, rest = got.partition(b"\r\n\r\n")
+    if b" 101 " not in first.split(b"\r\n")[0]:
+        return first.split(b" ")[1].decode() + " " + rest.decode("latin-1")
+    for i, piece in enumerate(pieces):
+        s.sendall(frame(1 if i == 0 else 0, piece, i == len(pieces) - 1))
+    try:
+        while len(rest) < 2:
+            data = s.recv(4096)
+            if not data:
+                return "closed"
+            rest += data
+    except OSError as e:
+        return "closed %s" % e
+    return "101 close " + rest[4:].decode("latin-1") if rest[0] & 15 == 8 else "101 answered"
+
+
+def cut(text, n):
+    return [text[i:i + n] for i in range(0, len(text), n)] or [b""]
+
+
+def main():
+    case, host, args = sys.argv[1], sys.argv[2], [known(a) for a in sys.argv[3:]]
+    if case == "post":  # PATH TYPE CODING STEP TEXT...
+        text = "".join(args[4:]).encode("latin-1")
+        print(post(host, args[0], args[1], args[2], int(args[3]), text))
+    elif case == "large":  # PATH TYPE CODING STEP SIZE BEFORE VALUE AFTER: much text around it
+        text = (args[5] + args[6] + args[7]).replace("@@", "lorem ipsum dolor " * (int(args[4]) // 18)).encode("latin-1")
+        print(post(host, args[0], args[1], args[2], int(args[3]), text))
+    elif case == "trailer":
+        print(post(host, "/", "text/plain", "", 4, b"nothing here", trailers=("x-note: %s\r\n" % args[0]).encode()))
+    elif case == "ws":  # PATH STEP TEXT...
+        print(websocket(host, args[0], cut("".join(args[2:]).encode("latin-1"), int(args[1]))))
+    elif case == "tcp":
+        s = connect(host, 7000)
+        try:
+            for piece in cut("".join(args[1:]).encode("latin-1"), int(args[0])):
+                s.sendall(piece)
+            s.settimeout(5)
+            got = s.recv(65536)
+            print("closed" if not got else "got " + got.decode("latin-1"))
+        except OSError as e:
+            print("closed %s" % e)
+    elif case == "sni":
+        try:
+            s = connect(host, sni=args[0])
+            s.sendall(head("GET", host, "/", []))
+            print(answer(s))
+        except OSError as e:
+            print("closed %s" % e)
+    elif case == "lookup":
+        try:
+            print("found", socket.getaddrinfo(args[0], 443)[0][4][0])
+        except OSError as e:
+            print("closed %s" % e)
+    elif case == "get":  # PATH FIELD...: exactly these fields
+        s = connect(host, 80 if args[0].startswith("plain:") else 443)
+        s.sendall(head("GET", host, args[0].replace("plain:", ""), args[1:]))
+        print(answer(s))
+
+
+main()
