@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* So many letters are looked at, lest a hostile file make the search slow. */
-enum { HEAD_MAX = 1024, CLAIMS_MAX = 16 << 10, SIGN_MAX = 4096, KEY_MAX = 4096 };
+enum { HEAD_MAX = 512, CLAIMS_MAX = 16 << 10, SIGN_MAX = 4096, KEY_LOOK = 128, KEY_MAX = 4096 };
 
 static size_t least(size_t a, size_t b)
 {
@@ -62,12 +62,19 @@ static bool looks_drawn(const char *p, size_t n)
  * 0 when it is none. */
 static size_t fits_at(const struct shape *s, size_t k, const char *p, size_t n)
 {
-        size_t len = shape_span(p + k, least(n - k, s->most ? s->most + 1u : KEY_MAX), s->letters);
-        if (s->most)
+        p += k;
+        n -= k;
+        if (s->most) {
+                size_t len = shape_span(p, least(n, s->most + 1u), s->letters);
                 return len >= s->least && len <= s->most ? k + len : 0;
-        while (len && p[k + len - 1] == '.')
+        }
+        size_t len = shape_span(p, least(n, KEY_LOOK), s->letters);
+        if (len < s->least || !looks_drawn(p, len))
+                return 0;
+        len = shape_span(p, least(n, KEY_MAX), s->letters);
+        while (len > s->least && p[len - 1] == '.')
                 len--; /* the end of a sentence is not the end of a key */
-        return len >= s->least && looks_drawn(p + k, len) ? k + len : 0;
+        return k + len;
 }
 
 /* found_at(p, n): the length of what begins at ${p}, 0 when it is nothing. */
@@ -80,25 +87,48 @@ static size_t found_at(const char *p, size_t n)
                 return shape_telegram(p, n);
         for (size_t i = 0; secret_shapes[i].prefix; i++) {
                 const struct shape *s = &secret_shapes[i];
+                if (*p != s->prefix[0])
+                        continue;
                 size_t k = strlen(s->prefix);
-                if (*p != s->prefix[0] || n < k || memcmp(p, s->prefix, k) != 0)
+                if (n < k || memcmp(p, s->prefix, k) != 0)
                         continue;
                 size_t len = fits_at(s, k, p, n);
-                return len == n || !shape_is_alnum(p[len]) ? len : 0;
+                return len == n || len >= KEY_MAX || !shape_is_alnum(p[len]) ? len : 0;
         }
         return 0;
 }
 
+/* The first two letters of everything that is looked for, one bit each. */
+struct pairs {
+        uint8_t bits[65536 / 8];
+};
+
+static size_t pair_of(const char *p)
+{
+        return (size_t)(unsigned char)p[0] << 8 | (unsigned char)p[1];
+}
+
+static void pairs_add(struct pairs *s, const char *two)
+{
+        s->bits[pair_of(two) / 8] |= (uint8_t)(1u << pair_of(two) % 8);
+}
+
+static void pairs_fill(struct pairs *s)
+{
+        for (size_t i = 0; secret_shapes[i].prefix; i++)
+                pairs_add(s, secret_shapes[i].prefix);
+        for (size_t i = 0; i < 100; i++)
+                pairs_add(s, (char[2]){DIGITS[i / 10], DIGITS[i % 10]});
+        pairs_add(s, "ey");
+}
+
 size_t secret_shape_find(const char *text, size_t n, size_t from, size_t *len)
 {
-        bool first[256] = {false};
-        for (size_t i = 0; secret_shapes[i].prefix; i++)
-                first[(unsigned char)secret_shapes[i].prefix[0]] = true;
-        for (size_t i = 0; i < 10; i++)
-                first[(unsigned char)DIGITS[i]] = true;
-        first['e'] = true;
-        for (size_t i = from; i < n; i++) {
-                if (!first[(unsigned char)text[i]] || (i && shape_is_alnum(text[i - 1])))
+        struct pairs pairs = {{0}};
+        pairs_fill(&pairs);
+        for (size_t i = from; i + 1 < n; i++) {
+                size_t two = pair_of(text + i);
+                if (!(pairs.bits[two / 8] >> two % 8 & 1) || (i && shape_is_alnum(text[i - 1])))
                         continue;
                 *len = found_at(text + i, n - i);
                 if (*len)
