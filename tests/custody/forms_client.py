@@ -116,17 +116,33 @@ def websocket(host, path, pieces, fields=()):
     first, _, rest = got.partition(b"\r\n\r\n")
     if b" 101 " not in first.split(b"\r\n")[0]:
         return first.split(b" ")[1].decode() + " " + rest.decode("latin-1")
-    for i, piece in enumerate(pieces):
-        s.sendall(frame(1 if i == 0 else 0, piece, i == len(pieces) - 1))
+    is_answered = False
     try:
-        while len(rest) < 2:
+        for i, piece in enumerate(pieces):
+            s.sendall(frame(1 if i == 0 else 0, piece, i == len(pieces) - 1))
+    except OSError:
+        pass  # cut off; what came before tells why
+    try:
+        while True:
+            at, is_answered = 0, False
+            while at + 2 <= len(rest):
+                n, skip = rest[at + 1] & 127, 2
+                if n == 126 and at + 4 <= len(rest):
+                    n, skip = struct.unpack(">H", rest[at + 2:at + 4])[0], 4
+                if at + skip + n > len(rest):
+                    break
+                if rest[at] & 15 == 8:
+                    return "101 close " + rest[at + skip + 2:at + skip + n].decode("latin-1")
+                is_answered = is_answered or rest[at] & 0x80 != 0
+                at += skip + n
+            if is_answered and at == len(rest):
+                s.settimeout(1)
             data = s.recv(4096)
             if not data:
                 return "closed"
             rest += data
     except OSError as e:
-        return "closed %s" % e
-    return "101 close " + rest[4:].decode("latin-1") if rest[0] & 15 == 8 else "101 answered"
+        return "101 answered" if is_answered else "closed %s" % e
 
 
 def cut(text, n):
@@ -146,15 +162,20 @@ def main():
     elif case == "ws":  # PATH STEP TEXT...
         print(websocket(host, args[0], cut("".join(args[2:]).encode("latin-1"), int(args[1]))))
     elif case == "tcp":
-        s = connect(host, 7000)
+        s, text = connect(host, 7000), "".join(args[1:]).encode("latin-1")
+        got = b""
         try:
-            for piece in cut("".join(args[1:]).encode("latin-1"), int(args[0])):
+            for piece in cut(text, int(args[0])):
                 s.sendall(piece)
-            s.settimeout(5)
-            got = s.recv(65536)
-            print("closed" if not got else "got " + got.decode("latin-1"))
-        except OSError as e:
-            print("closed %s" % e)
+            s.shutdown(socket.SHUT_WR)
+            while True:
+                data = s.recv(65536)
+                if not data:
+                    break
+                got += data
+        except OSError:
+            pass
+        print("got " + got.decode("latin-1") if got == text else "closed after %d" % len(got))
     elif case == "sni":
         try:
             s = connect(host, sni=args[0])
