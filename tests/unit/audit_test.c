@@ -49,6 +49,7 @@ static struct door_record sample(const char *host, const char *verdict)
                                     .wait_us = 900,
                                     .total_us = 1200,
                                     .source_port = 40000,
+                                    .secrets = "A_KEY B_KEY",
                                     .cure = "allow GET a.org/"};
 }
 
@@ -193,7 +194,8 @@ static void quoting(void)
                         audit_record_parse((const char *)b.data, b.len - 1, &got, &strings) == 0;
                 is_same = is_same && is_read && j &&
                           !strcmp(got.path, json_string_value(json_object_get(j, "path"))) &&
-                          !strcmp(got.host, "a.org") && got.port == 443;
+                          !strcmp(got.host, "a.org") && got.port == 443 &&
+                          !strcmp(got.secrets, "A_KEY B_KEY");
                 if (j)
                         json_decref(j);
         }
