@@ -69,6 +69,13 @@ done <docs/policy.md
 [ "$blocks" -ge 6 ] && [ "$checks" -ge 45 ]
 check 'the page has its examples' $? "$blocks blocks, $checks checks"
 
+# Every line that the page of secrets gives to copy can be read.
+grep -oE '`secret [A-Z_]+ from [^`]*`' docs/secrets.md | tr -d '`' >"$work/secrets"
+out=$(policy_check --policy "$work/secrets" 2>&1)
+check 'docs/secrets.md: every line can be read' $? "$out"
+[ "$(wc -l <"$work/secrets")" -ge 12 ]
+check 'docs/secrets.md: it has its lines' $? "$(wc -l <"$work/secrets")"
+
 # --- layers, words, exit codes --------------------------------------------------------------------
 
 own=$HOME/.config/ostiary/policy
