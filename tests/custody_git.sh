@@ -177,7 +177,7 @@ if [ -x /usr/sbin/sshd ] && has ssh-keygen && [ -n "$shell" ]; then
 		RULES
 		door_box ssh --policy "$work/rules" >/dev/null
 		check 'a box with a key of ssh starts' $?
-		cp "$work/ssh/else.pub" "$work/ssh/host.pub" "$top/tests/custody/agent_client.py" "$work/ws/"
+		cp "$work/ssh/else.pub" "$work/ssh/host.pub" "$top/tests/custody/"agent_*.py "$work/ws/"
 		out=$(in_box ssh ssh-add -L 2>&1)
 		same 'ssh-add -L shows the granted key and no other' "$out" "$(cat "$HOME/.ssh/id_ed25519.pub")"
 		out=$(in_box ssh sh -c 'ls -A ~/.ssh; cat ~/.ssh/*' 2>&1)
@@ -207,6 +207,8 @@ if [ -x /usr/sbin/sshd ] && has ssh-keygen && [ -n "$shell" ]; then
 			grep -qx "$what" <<<"$out"
 			check "raw messages: $what" $? "$out"
 		done
+		out=$(in_box ssh "$python" agent_storm.py 3 7 2>&1)
+		holds 'unruly clients do not disturb it' "$out" 'listed 1 after'
 		out=$(in_box ssh sh -c 'ssh-keygen -q -t ed25519 -N "" -f /tmp/own && ssh-add /tmp/own; ssh-add -D; ssh-add -L' 2>&1)
 		same 'nothing can be added or removed' "$(tail -n 1 <<<"$out")" "$(cat "$HOME/.ssh/id_ed25519.pub")"
 		holds 'and that is said' "$out" 'agent refused operation'
