@@ -278,7 +278,11 @@ static ssize_t take(struct undo *u, size_t i, bool is_end, uint8_t *to, size_t n
                 if (r > 0)
                         continue;
                 if (is_end && s->is_begun && !s->is_whole)
-                        return err_set(err, E_PROTO, "the compressed answer is cut off");
+                        return err_set(err, E_PROTO,
+                                       s->kind == KIND_AWS
+                                               ? "its chunks (Content-Encoding: aws-chunked) end "
+                                                 "before the last of them"
+                                               : "the compressed answer is cut off");
                 return 0;
         }
 }

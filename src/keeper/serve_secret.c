@@ -63,12 +63,15 @@ static int change(struct keeper *k, struct store_secret *x, struct serve_reading
                                x->state == STORE_REVOKED ? "was revoked" : "has expired");
         if (strcmp(name, r->line.secret->name) != 0)
                 return err_set(err, E_PROTO, "a secret cannot change its name");
+        size_t parts_n = x->parts_n;
         if (value_take(k, x, r->data, r->n, err) < 0)
                 return -1;
         bool is_other = !rule_line_equal(&x->line, &r->line);
         if (is_other)
                 store_line(x, &r->line);
-        return (is_other ? keeper_grant : keeper_fingers)(k, x);
+        /* A new part (keys of AWS that have a session token now) must be known before its fingers.
+         */
+        return (is_other || parts_n != x->parts_n ? keeper_grant : keeper_fingers)(k, x);
 }
 
 static int add(struct keeper *k, struct serve_reading *r, struct err *err)
