@@ -62,11 +62,33 @@ void scan_free(struct scan *s)
         *s = (struct scan){0};
 }
 
+struct finding {
+        const struct scan_set *set;
+        const uint8_t *p;
+        struct scan_matches *matches;
+};
+
+/* is_large(p, n): are all its letters large? */
+static bool is_large(const uint8_t *p, size_t n)
+{
+        bool has_large = false;
+        for (size_t i = 0; i < n; i++) {
+                if (p[i] >= 'a' && p[i] <= 'z')
+                        return false;
+                has_large |= p[i] >= 'A' && p[i] <= 'Z';
+        }
+        return has_large;
+}
+
 static void found(void *ctx, uint32_t writing, size_t start, size_t end)
 {
-        scan_matches_add(ctx, (struct scan_match){.start = (int64_t)start,
-                                                  .end = (int64_t)end,
-                                                  .writing = writing});
+        const struct finding *f = ctx;
+        scan_matches_add(f->matches,
+                         (struct scan_match){.start = (int64_t)start,
+                                             .end = (int64_t)end,
+                                             .writing = writing,
+                                             .is_large = f->set->writings[writing].is_folded &&
+                                                         is_large(f->p + start, end - start)});
 }
 
 /* Short ones first, so that the longest that covers a byte is the one that is written last. The
@@ -93,6 +115,8 @@ static void patch(const struct scan_set *set, const struct scan_matches *m, uint
                 int64_t end = one->end < (int64_t)n ? one->end : (int64_t)n;
                 if (by && from < end)
                         memcpy(to + from, by + (from - one->start), (size_t)(end - from));
+                for (int64_t k = from; by && one->is_large && k < end; k++)
+                        to[k] = (uint8_t)(to[k] >= 'a' && to[k] <= 'z' ? to[k] - 32 : to[k]);
         }
 }
 
@@ -135,7 +159,8 @@ static size_t window(struct scan *s, const struct scan_set *set, const uint8_t *
 {
         struct scan_state *st = s->state;
         size_t hold = n;
-        scan_find(set, p, n, found, &st->matches);
+        struct finding f = {.set = set, .p = p, .matches = &st->matches};
+        scan_find(set, p, n, found, &f);
         if (!is_end)
                 hold = scan_live(set, p, n);
         scan_views(set, p, n, is_end, st->view, &st->matches, &hold);

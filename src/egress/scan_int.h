@@ -39,7 +39,8 @@ struct scan_match {
         int64_t start; /* below 0: it began before the window */
         int64_t end;
         uint32_t writing;
-        uint8_t *own; /* malloced: what is written over it, when that is not the writing's own */
+        uint8_t *own;  /* malloced: what is written over it, when that is not the writing's own */
+        bool is_large; /* where case means nothing: it was in large letters */
 };
 
 struct scan_matches {

@@ -175,10 +175,10 @@ static size_t next_special(const uint8_t *p, size_t from, size_t n, size_t cache
 }
 
 /* rewrite(u, len, c): make the escape in ${u} stand for ${c}, in as many bytes. Where that cannot
- * be said it is filled: what stood there must go in any case. */
-static void rewrite(uint8_t *u, size_t len, uint8_t c)
+ * be said it is filled: what stood there must go in any case. ${is_large}: with large digits. */
+static void rewrite(uint8_t *u, size_t len, uint8_t c, bool is_large)
 {
-        static const char digits[] = "0123456789abcdef";
+        const char *digits = is_large ? "0123456789ABCDEF" : "0123456789abcdef";
         if (len == 1) {
                 u[0] = c;
         } else if (u[0] == '&') {
@@ -250,6 +250,7 @@ struct look {
         struct scan_view *view;
         int level; /* 0: escapes of the window; 1: escapes that were escaped */
         struct scan_matches *matches;
+        bool is_large; /* hexadecimal digits are written in large letters */
 };
 
 /* raw(k, level, i): where in the window the i-th byte of a view begins. */
@@ -266,19 +267,34 @@ static void set_char(const struct look *k, int level, size_t i, uint8_t c, uint8
         if (c == k->view[level].bytes[i])
                 return; /* it says so already, and in its own way */
         if (level == 0) {
-                rewrite(own + a - start, len, c);
+                rewrite(own + a - start, len, c, k->is_large);
                 return;
         }
         uint8_t text[UNIT_MAX];
         memcpy(text, k->view[0].bytes + a, len);
-        rewrite(text, len, c);
+        rewrite(text, len, c, k->is_large);
         for (size_t j = 0; j < len; j++)
                 set_char(k, 0, a + j, text[j], own, start);
 }
 
+/* is_large(k, from, to): are the hexadecimal digits of these escapes in large letters? */
+static bool is_large(const struct look *k, size_t from, size_t to)
+{
+        bool has_large = false;
+        for (size_t i = from; i < to; i++) {
+                size_t a = raw(k, k->level, i), b = raw(k, k->level, i + 1);
+                for (size_t j = b - a > 2 && k->p[a] != '&' ? b - 2 : b; j < b; j++) {
+                        if (k->p[j] >= 'a')
+                                return false;
+                        has_large |= k->p[j] >= 'A';
+                }
+        }
+        return has_large;
+}
+
 static void found(void *ctx, uint32_t writing, size_t from, size_t to)
 {
-        const struct look *k = ctx;
+        struct look *k = ctx;
         const struct scan_writing *w = &k->set->writings[writing];
         size_t start = raw(k, k->level, from), end = raw(k, k->level, to);
         if (end - start == to - from)
@@ -293,6 +309,7 @@ static void found(void *ctx, uint32_t writing, size_t from, size_t to)
                 if (!m.own)
                         str_no_memory();
                 memcpy(m.own, k->p + start, end - start);
+                k->is_large = is_large(k, from, to);
                 for (size_t i = from; i < to; i++)
                         set_char(k, k->level, i, w->stand_in[i - from], m.own, start);
         }

@@ -1,0 +1,118 @@
+#!/bin/bash
+# suite: users=root,user timeout=300
+# custody_scrub.sh - what comes back: an origin reflects the key it was shown in every writing, coding and frame that it
+# knows. The box gets its placeholder in that very writing, and a searcher that shares no code with the program finds
+# the value in nothing that the box received. The same requests from the host are the control: there the value is.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/lib.sh
+. tests/lib_door.sh
+for tool in openssl /usr/bin/python3 zstd; do
+	has "$tool" || { skip "custody_scrub" "$tool is missing" && exit 0; }
+done
+door_ca
+/usr/bin/python3 "$top/tests/custody/echo_origin.py" "$work/origin.pem" "$work/origin.key" >"$work/ports" 2>"$work/origin.err" &
+door_pids+=($!)
+within 10 grep -q tls= "$work/ports"
+check "the origin is up" $? "$(cat "$work/origin.err")"
+tls=$(sed -n 's/tls=\([0-9]*\).*/\1/p' "$work/ports") tcp=$(sed -n 's/.*tcp=\([0-9]*\).*/\1/p' "$work/ports")
+door_odd
+cp tests/custody/echo_client.py tests/custody/trial_writings.py tests/door/sse_client.py "$work/ws/"
+export FAKE_KEY='sk-fake-Zq9AbC+EfGh/jKl_MnOpQrStUvWx00777'
+printf 'key=%s\n' "$FAKE_KEY" >"$work/texts"
+
+door_box scrub --secret "FAKE_KEY@api.example.test" \
+	--allow "$(tls_rule '*' api.example.test "$tls")" --allow "$(tls_rule '*' odd.example.test "$odd_tls")" \
+	--allow "tcp raw.example.test:2525 to=127.0.0.1:$tcp" >/dev/null
+check "a box with a secret starts" $?
+# shellcheck disable=SC2016
+stand_in=$(in_box scrub sh -c 'printf %s "$FAKE_KEY"')
+[ -n "$stand_in" ] && [ "$stand_in" != "$FAKE_KEY" ] && [ ${#stand_in} = ${#FAKE_KEY} ]
+check "its key is a placeholder of the same length" $? "$stand_in"
+
+# line_of CASE FILE: what the client said of it.
+line_of() { awk -v c="$1" '$1 == c { print; exit }' "$work/$2"; }
+# Cases that must come back with what was shown in them.
+cases=()
+for w in raw base64-0 base64-1 base64-2 base64url-0 base64url-1 base64url-2 hex hex-large percent-all percent-some percent-twice json html; do
+	cases+=("writing=$w" "writing=$w&coding=gzip")
+done
+codings="gzip deflate raw-deflate members zstd twice"
+/usr/bin/python3 -c 'import brotli' 2>/dev/null && codings="$codings br" || skip "brotli" "python3-brotli is missing"
+for c in $codings; do
+	cases+=("coding=$c" "coding=$c&frame=bytes")
+done
+for f in bytes header trailer error hint close; do
+	cases+=("frame=$f")
+done
+cases+=("ws:" "tcp:2525")
+
+in_box_time=40 in_box scrub /usr/bin/python3 echo_client.py api.example.test 443 "" "$stand_in" box.seen "${cases[@]}" >"$work/box.out" 2>"$work/box.err"
+check "the box asked for all of it" $? "$(tail -n 3 "$work/box.err")"
+"$ostiary" cp -q scrub:"$work/ws/box.seen" "$work/box.seen" 2>/dev/null || in_box scrub cat box.seen >"$work/box.seen"
+(cd "$work" && ECHO_ADDRESS=127.0.0.1 ECHO_TCP=127.0.0.1 /usr/bin/python3 "$top/tests/custody/echo_client.py" api.example.test "$tls" \
+	"$work/ca.pem" "$FAKE_KEY" "$work/host.seen" "${cases[@]/tcp:2525/tcp:$tcp}" >"$work/host.out" 2>"$work/host.err")
+for one in "${cases[@]}"; do
+	one=${one/tcp:2525/tcp}
+	same "the placeholder stands where the key stood: $one" "$(line_of "$one" box.out)" "$one found"
+	same "control, without the door it is the key: $one" "$(line_of "$one" host.out)" "$one found"
+done
+same "four fields of a head" "$(grep fields "$work/box.out")" "header fields with it: 4"
+/usr/bin/python3 tests/custody/trial_search.py "$work/texts" file "$work/box.seen" >"$work/hits" 2>&1
+check "the value is in nothing that the box received" $? "$(head -n 3 "$work/hits")"
+/usr/bin/python3 tests/custody/trial_search.py "$work/texts" file "$work/host.seen" >"$work/hits" 2>&1
+[ "$(awk '{ print $2 }' "$work/hits" | sort -u | wc -l)" -ge 3 ]
+check "control: the searcher finds it in what the host received" $? "$(head -n 3 "$work/hits")"
+
+# What cannot be read does not pass.
+broken=("coding=unknown" "coding=cut" "coding=lie" "coding=cut&frame=bytes" "frame=name" "frame=trailer-name" "frame=grpc")
+in_box_time=40 in_box scrub /usr/bin/python3 echo_client.py api.example.test 443 "" "$stand_in" bad.seen "${broken[@]}" >"$work/bad.out" 2>"$work/box.err"
+in_box scrub cat bad.seen >"$work/bad.seen"
+for one in coding=unknown frame=name; do
+	same "502: $one" "$(line_of "$one" bad.out)" "$one 502"
+done
+for one in coding=cut coding=lie "coding=cut&frame=bytes" frame=trailer-name frame=grpc; do
+	same "it breaks off: $one" "$(line_of "$one" bad.out)" "$one broke"
+done
+/usr/bin/python3 tests/custody/trial_search.py "$work/texts" file "$work/bad.seen" >"$work/hits" 2>&1
+check "and the value is in none of it" $? "$(head -n 3 "$work/hits")"
+"$ostiary" log scrub >"$work/log" 2>&1
+holds "the log says why" "$(cat "$work/log")" "cannot be searched for secrets"
+
+# Ranges: each one cuts the value, which stands at 100 to 140, at another place.
+ranges=()
+for k in 101 104 110 117 123 130 136; do ranges+=("kept:$k-239" "kept:0-$((k - 1))"); done
+in_box_time=40 in_box scrub /usr/bin/python3 echo_client.py api.example.test 443 "" "$stand_in" part.seen "${ranges[@]}" kept:105-107 "kept:0-80,105-200" kept:0-239 >"$work/part.out" 2>&1
+in_box scrub cat part.seen >"$work/part.seen"
+pieces=$(/usr/bin/python3 - "$work/part.seen" "$FAKE_KEY" <<-'PY'
+	import sys
+	seen, key = open(sys.argv[1], "rb").read(), sys.argv[2].encode()
+	print(sum(key[i:i + 6] in seen for i in range(8, len(key) - 5)))
+PY
+)
+same "no piece of the value is at the edge of a partial answer" "$pieces" 0
+for one in "${ranges[@]}"; do
+	case $one in *:101-* | *:0-100 | *:0-103) continue ;; esac
+	same "its edge is written over: $one" "$(line_of "$one" part.out)" "$one 206 masked"
+done
+same "a range of three bytes is answered whole" "$(grep kept:105-107 "$work/part.out")" "kept:105-107 200 whole"
+same "and so are several at once" "$(grep kept:0-80, "$work/part.out")" "kept:0-80,105-200 200 whole"
+same "a range in which the value is whole has the placeholder" "$(grep kept:0-239 "$work/part.out")" "kept:0-239 206 whole"
+many=()
+for k in {1..30}; do many+=(kept:120-239); done
+out=$(in_box_time=40 in_box scrub /usr/bin/python3 echo_client.py api.example.test 443 "" "$stand_in" part.seen "${many[@]}" 2>&1)
+holds "nobody may ask letter by letter" "$out" "kept:120-239 0"
+
+# Tokens that are born in an answer.
+out=$(in_box_time=40 in_box scrub /usr/bin/python3 echo_client.py api.example.test 443 "" "$stand_in" token.seen token:/oauth/token token:/form/token token:/long/oauth/token 2>&1)
+holds "tokens in JSON become placeholders" "$out" "token:/oauth/token 200 hides all"
+holds "tokens in a form too" "$out" "token:/form/token 200 hides all"
+holds "an answer too long to be read is 502" "$out" "token:/long/oauth/token 502 hides all"
+holds "the placeholder works where the token would" "$out" "whoami you showed access_token"
+out=$(cd "$work" && ECHO_ADDRESS=127.0.0.1 /usr/bin/python3 "$top/tests/custody/echo_client.py" api.example.test "$tls" "$work/ca.pem" x "$work/token.host" token:/oauth/token token:/form/token 2>&1)
+holds "control: the host sees the tokens" "$out" "token:/oauth/token 200 shows one"
+holds "control: in a form too" "$out" "token:/form/token 200 shows one"
+
+# Nothing is held back without need.
+same "an event stream arrives event by event" "$(in_box scrub python3 sse_client.py https://odd.example.test "s$RANDOM" 2>&1)" "events 20"
+exit "$bad"
