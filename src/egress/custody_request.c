@@ -402,6 +402,9 @@ static char *judge(struct custody_request *q, const struct custody_place *p)
         }
         if (q->signer && q->signer->gone)
                 return str_dup(q->signer->gone);
+        const char *refusal = q->signer ? sign_refusal(q->signer, q->signer_form, q->in) : NULL;
+        if (refusal)
+                return str_dup(refusal);
         if (q->signer)
                 custody_request_shown(q, q->signer);
         return NULL;

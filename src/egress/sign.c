@@ -130,35 +130,6 @@ static void put_payload(struct buf *b, const struct custody_secret *s, size_t fo
         put_bytes(b, payload ? payload : hash, strlen(payload ? payload : hash));
 }
 
-/* has_dots(h): S3 takes "." and ".." in a key for what they are; the door has resolved them, as
- * every other server would, and must not fetch another object than was meant. */
-static bool has_dots(const struct head *h)
-{
-        const char *p = head_str(h, h->target);
-        size_t n = h->target ? h->target_len : 0, path_n = 0;
-        while (path_n < n && p[path_n] != '?')
-                path_n++;
-        for (size_t i = 0; i < path_n;) {
-                size_t dots = 0;
-                bool is_other = false;
-                for (; i < path_n && p[i] != '/'; i++) {
-                        if (p[i] == '.') {
-                                dots++;
-                        } else if (path_n - i > 2 && p[i] == '%' && p[i + 1] == '2' &&
-                                   (p[i + 2] | 32) == 'e') {
-                                dots++;
-                                i += 2;
-                        } else {
-                                is_other = true;
-                        }
-                }
-                if (!is_other && (dots == 1 || dots == 2))
-                        return true;
-                i++;
-        }
-        return false;
-}
-
 /* --- the answer --- */
 
 /* apply(s, body): the new fields and target into the head. NULL, or what is wrong. */
@@ -240,7 +211,6 @@ struct sign *sign_begin(struct door *d, const struct custody_secret *secret, siz
                 str_no_memory();
         *s = (struct sign){.door = d, .head = h, .fn = fn, .ctx = ctx};
         s->units_end = &s->units;
-        bool is_sigv4 = secret->line.secret->forms[form].form == RULE_AS_SIGV4;
         const struct field *f = head_find(h, "x-amz-content-sha256");
         s->has_trailer = f && str_ends(head_str(h, f->value), "-TRAILER");
         f = head_find(h, "x-amz-decoded-content-length");
@@ -256,12 +226,7 @@ struct sign *sign_begin(struct door *d, const struct custody_secret *secret, siz
         put_target(&b, h);
         put_fields(&b, h, is_tls);
         put_payload(&b, secret, form, h, body, n);
-        if (is_sigv4 && sign_is_s3(secret, h) && has_dots(h))
-                s->why = str_dup("an S3 key with . or .. as a part of its path cannot be asked for "
-                                 "through the door, because other servers would resolve it");
-        else if (h->is_options_star)
-                s->why = str_dup("OPTIONS * cannot be signed");
-        else if (b.len > ASK_MAX)
+        if (b.len > ASK_MAX)
                 s->why = str_dup("the request is too large to be signed: its head, and for a "
                                  "message with {body} the body too, have at most 64 KiB");
         if (s->why) {

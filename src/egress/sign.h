@@ -29,6 +29,10 @@ enum sign_found sign_look(const struct custody_secret *, size_t form, const stru
  * One in the URL may not: whoever made that URL gave away a right of his own. */
 bool sign_is_replaceable(const struct head *);
 
+/* sign_refusal(secret, form, head): why a request cannot be signed at all, or NULL. ${head} is the
+ * one that came: its target is still as it was sent. */
+const char *sign_refusal(const struct custody_secret *, size_t form, const struct head *);
+
 /* sign_needs_body(secret, form, head): must the body be here whole (at most BODY_MAX) before it can
  * be signed? */
 bool sign_needs_body(const struct custody_secret *, size_t form, const struct head *);

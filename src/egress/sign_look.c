@@ -153,3 +153,42 @@ bool sign_needs_body(const struct custody_secret *s, size_t form, const struct h
         _cleanup_free_ char *payload = sign_payload(s, h);
         return !payload;
 }
+
+/* has_dots(h): S3 takes "." and ".." in a key for what they are; the door has resolved them, as
+ * every other server would, and must not fetch another object than was meant. */
+static bool has_dots(const struct head *h)
+{
+        const char *p = head_str(h, h->target);
+        size_t n = h->target ? h->target_len : 0, path_n = 0;
+        while (path_n < n && p[path_n] != '?')
+                path_n++;
+        for (size_t i = 0; i < path_n;) {
+                size_t dots = 0;
+                bool is_other = false;
+                for (; i < path_n && p[i] != '/'; i++) {
+                        if (p[i] == '.') {
+                                dots++;
+                        } else if (path_n - i > 2 && p[i] == '%' && p[i + 1] == '2' &&
+                                   (p[i + 2] | 32) == 'e') {
+                                dots++;
+                                i += 2;
+                        } else {
+                                is_other = true;
+                        }
+                }
+                if (!is_other && (dots == 1 || dots == 2))
+                        return true;
+                i++;
+        }
+        return false;
+}
+
+const char *sign_refusal(const struct custody_secret *s, size_t form, const struct head *h)
+{
+        if (h->is_options_star)
+                return "OPTIONS * cannot be signed";
+        if (s->line.secret->forms[form].form == RULE_AS_SIGV4 && sign_is_s3(s, h) && has_dots(h))
+                return "an S3 key with . or .. as a part of its path cannot be asked for through "
+                       "the door, because other servers would resolve it";
+        return NULL;
+}
