@@ -232,8 +232,7 @@ if [ -x /usr/sbin/sshd ] && has ssh-keygen && [ -n "$shell" ]; then
 		check 'a session is open (control)' $? "$(cat "$work/open")"
 		"$ostiary" revoke ssh GIT_KEY >/dev/null 2>"$work/revoke.err"
 		check 'the key is revoked' $? "$(cat "$work/revoke.err")"
-		wait "$open"
-		[ $? != 0 ]
+		! wait "$open"
 		check 'which cuts what it had opened' $?
 		out=$(in_box ssh ssh-add -L 2>&1)
 		holds 'ssh-add -L shows nothing any more' "$out" 'no identities'
@@ -259,8 +258,7 @@ if [ -x /usr/sbin/sshd ] && has ssh-keygen && [ -n "$shell" ]; then
 		# What cannot be used is said before the box starts.
 		refused() { # name, words, line
 			printf '%s\n' "$3" >"$work/rules"
-			out=$(cd "$work/ws" && box --policy "$work/rules" -- true 2>&1)
-			[ $? != 0 ] && grep -q -- "$2" <<<"$out"
+			! out=$(cd "$work/ws" && box --policy "$work/rules" -- true 2>&1) && grep -q -- "$2" <<<"$out"
 			check "$1" $? "$out"
 		}
 		ssh-keygen -q -t ed25519 -N 'a passphrase' -f "$HOME/.ssh/id_locked"
@@ -324,6 +322,7 @@ out=$(in_box index curl -sS -o /dev/null -w '%{http_code}' https://npm.example.t
 same 'without a credential the index says 401 (control)' "$out" 401
 [ "$(grep -c '^200 ' "$work/index.log")" -ge 4 ]
 check 'the index saw its token' $? "$(cat "$work/index.log")"
+# shellcheck disable=SC2016
 out=$(in_box index sh -c 'echo "$NPM_TOKEN $PIP_TOKEN"; env; cat ~/.npmrc ~/.netrc ~/.pypirc 2>/dev/null' 2>&1)
 ! grep -qF "$index_token" <<<"$out"
 check 'the box never had it' $? "$out"

@@ -55,19 +55,24 @@ static void drop_hosts(struct ssh_state *s)
         s->hosts_n = 0;
 }
 
+static struct ssh_state *add_hosts(struct keeper *k, uint32_t number)
+{
+        struct ssh_state *s = calloc(1, sizeof *s);
+        if (!s)
+                str_no_memory();
+        *s = (struct ssh_state){.next = k->ssh, .number = number};
+        k->ssh = s;
+        return s;
+}
+
 int ssh_hosts_serve(struct keeper *k, struct frame *f)
 {
         uint32_t number, n;
         if (cur_u32(&f->body, &number) < 0 || cur_u32(&f->body, &n) < 0 || n > DOOR_SSH_HOSTS_MAX)
                 return -1;
         struct ssh_state *s = find_hosts(k, number);
-        if (!s) {
-                s = calloc(1, sizeof *s);
-                if (!s)
-                        str_no_memory();
-                *s = (struct ssh_state){.next = k->ssh, .number = number};
-                k->ssh = s;
-        }
+        if (!s)
+                s = add_hosts(k, number);
         drop_hosts(s);
         s->hosts = calloc(n ? n : 1, sizeof *s->hosts);
         if (!s->hosts)

@@ -84,7 +84,7 @@ static bool is_hashed_name(const char *entry, const char *name)
                 return false;
         memcpy(salt, p, (size_t)(bar - p));
         salt[bar - p] = 0;
-        strcpy(hash, bar + 1);
+        memcpy(hash, bar + 1, strlen(bar + 1) + 1);
         if (decode(salt, key, sizeof key) != sizeof key ||
             decode(hash, want, sizeof want) != sizeof want)
                 return false;
