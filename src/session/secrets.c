@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -92,16 +93,45 @@ int session_secrets_capture(struct session_secrets *all, const char *data_dir, s
 {
         if (all->n == 0)
                 return 0;
+        bool needs_env = false;
         for (size_t i = 0; i < all->n; i++) {
                 enum rule_source source = all->v[i].line.secret->source;
+                needs_env = needs_env || source == RULE_FROM_CMD || source == RULE_FROM_AWS ||
+                            source == RULE_FROM_VAULT;
                 if ((source == RULE_FROM_ENV && capture_env(&all->v[i], err) < 0) ||
                     (source == RULE_FROM_VAULT && capture_vault(&all->v[i], data_dir, err) < 0))
                         return -1;
         }
-        for (char **e = environ; e && *e; e++)
+        for (char **e = environ; needs_env && e && *e; e++)
                 if (is_wanted(*e))
                         strs_add(&all->env, *e);
         return 0;
+}
+
+void session_secrets_hide(struct session_secrets *all)
+{
+        size_t len = 0, at = 0;
+        for (size_t i = 0; i < all->env.n; i++)
+                len += strlen(all->env.v[i]) + 1;
+        if (len == 0)
+                return;
+        char *room = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        bool is_hidden = room != MAP_FAILED && madvise(room, len, MADV_WIPEONFORK) == 0;
+        if (room != MAP_FAILED)
+                madvise(room, len, MADV_DONTDUMP);
+        for (size_t i = 0; i < all->env.n; i++) {
+                char *s = all->env.v[i];
+                size_t n = strlen(s) + 1;
+                if (is_hidden)
+                        memcpy(room + at, s, n);
+                explicit_bzero(s, n);
+                free(s);
+                all->env.v[i] = room + at;
+                at += n;
+        }
+        /* Rather commands without an environment than a box with ours. */
+        if (!is_hidden)
+                all->env.n = 0, all->env.v[0] = NULL;
 }
 
 void session_secrets_close(struct session_secrets *all)

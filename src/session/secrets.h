@@ -41,7 +41,8 @@ struct session_secret {
 struct session_secrets {
         struct session_secret *v;
         size_t n;
-        struct strs env; /* of the caller: what commands that are asked for a value may need */
+        struct strs env; /* of the caller: what commands that are asked for a value may need. In the
+                            supervisor in memory that no child gets (session_secrets_hide) */
 };
 
 /* session_secret_part(s, name): the placeholder of that part, or NULL. */
@@ -64,6 +65,10 @@ char *plan_secrets_words(const struct session_plan *);
  * variables and of the vault (which may ask for its passphrase) go into pipes, and what commands
  * need of the environment is copied. ${data_dir} is store.data. */
 int session_secrets_capture(struct session_secrets *, const char *data_dir, struct err *);
+/* session_secrets_hide(s): in the supervisor, before it has any child: the box's first process
+ * begins as a copy of our memory, and the log's writer too. They find zeros in the place of s->env,
+ * which must not be changed or freed any more. */
+void session_secrets_hide(struct session_secrets *);
 /* session_secrets_close(s): the pipes, in the process that does not go on with them. */
 void session_secrets_close(struct session_secrets *);
 void session_secret_free(struct session_secret *);

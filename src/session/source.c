@@ -148,7 +148,7 @@ int source_pipe_of(struct buf *b, struct err *err)
         return r < 0 ? -1 : pair[0];
 }
 
-/* --- asking ------------------------------------------------------------------------------------
+/* --- commands and files ------------------------------------------------------------------------
  */
 
 static void finish(struct source *s, int fd, struct err *err)
@@ -160,18 +160,6 @@ static void finish(struct source *s, int fd, struct err *err)
 static void on_run(void *ctx, int fd, struct err *err)
 {
         finish(ctx, fd, err);
-}
-
-/* on_aws_run: the command of a profile printed JSON; the keeper wants lines. */
-static void on_aws_run(void *ctx, int fd, struct err *err)
-{
-        struct source *s = ctx;
-        _cleanup_buf_ struct buf b = {0};
-        _cleanup_close_ int printed = fd;
-        int value = -1;
-        if (printed >= 0 && source_aws_of_process(printed, &b, &s->expires_s, err) == 0)
-                value = source_pipe_of(&b, err);
-        finish(s, value, err);
 }
 
 static int run(struct source *s, const char *what, char *const argv[], int program_fd,
@@ -229,29 +217,106 @@ static int read_file(struct source *s, struct err *err)
         return value < 0 ? err_add(err, "the file %s cannot be used", name) : value;
 }
 
-static int read_login(struct source *s, struct err *err)
+/* --- what has to be read -----------------------------------------------------------------------
+ */
+
+static int read_inside(struct source *s, source_inside *fn, int keep_fd,
+                       void (*done)(void *, int, struct err *), struct err *err)
 {
-        _cleanup_buf_ struct buf b = {0};
-        if (source_login_read(s->secret->line.secret->source_arg, s->home, &b, err) < 0)
-                return -1;
-        return source_pipe_of(&b, err);
+        s->run = (struct source_run){
+                .done = done, .ctx = s, .pidfd = -1, .out_fd = -1, .words_fd = -1};
+        return source_run_inside(&s->run, s->loop, fn, s, keep_fd, err);
 }
 
-/* ask_aws(s, &fd, err): 0 when a command was started instead. */
-static int ask_aws(struct source *s, int *fd, struct err *err)
+static int login_inside(void *ctx, int keep_fd, struct buf *value, struct err *err)
 {
+        const struct source *s = ctx;
+        (void)keep_fd;
+        return source_login_read(s->secret->line.secret->source_arg, s->home, value, err);
+}
+
+static char *aws_file(const struct source *s, const char *variable, const char *name)
+{
+        const char *set = strs_get_env(s->env, variable);
+        return set && *set ? str_dup(set) : str_fmt("%s/.aws/%s", s->home, name);
+}
+
+static const char by_process[] = "it is printed by a command";
+
+/* aws_inside: the keys of a profile; or, with the word that it is one, the command that prints
+ * them.
+ */
+static int aws_inside(void *ctx, int keep_fd, struct buf *value, struct err *err)
+{
+        const struct source *s = ctx;
         const char *arg = s->secret->line.secret->source_arg;
         _cleanup_source_aws_ struct source_aws aws = {0};
-        _cleanup_buf_ struct buf b = {0};
-        if (source_aws_read(s->env, s->home, arg ? arg : "default", &aws, err) < 0)
+        (void)keep_fd;
+        if (source_aws_read(s->aws_keys, s->aws_config, arg ? arg : "default", &aws, err) < 0)
                 return -1;
-        if (aws.process)
-                return run_shell(s, "the profile's credential_process", aws.process, on_aws_run,
-                                 err);
-        source_aws_put(&aws, &b);
-        *fd = source_pipe_of(&b, err);
-        return *fd < 0 ? -1 : 0;
+        if (aws.process) {
+                buf_put_str(value, aws.process);
+                err_set(err, E_NONE, by_process);
+                return 0;
+        }
+        source_aws_put(&aws, value);
+        return 0;
 }
+
+/* convert_inside: the command printed JSON; the keeper wants lines. When they expire is no secret.
+ */
+static int convert_inside(void *ctx, int keep_fd, struct buf *value, struct err *err)
+{
+        uint64_t expires_s = 0;
+        (void)ctx;
+        if (source_aws_of_process(keep_fd, value, &expires_s, err) < 0)
+                return -1;
+        err_set(err, E_NONE, "%llu", (unsigned long long)expires_s);
+        return 0;
+}
+
+static void on_converted(void *ctx, int fd, struct err *err)
+{
+        struct source *s = ctx;
+        if (fd >= 0 && str_u64(s->run.words, &s->expires_s) < 0)
+                s->expires_s = 0;
+        finish(s, fd, err);
+}
+
+static void on_printed(void *ctx, int fd, struct err *err)
+{
+        struct source *s = ctx;
+        _cleanup_close_ int printed = fd;
+        if (printed < 0 || read_inside(s, convert_inside, printed, on_converted, err) < 0)
+                finish(s, -1, err);
+}
+
+static void on_aws(void *ctx, int fd, struct err *err)
+{
+        struct source *s = ctx;
+        char line[4096];
+        if (fd < 0 || strcmp(s->run.words, by_process) != 0) {
+                finish(s, fd, err);
+                return;
+        }
+        ssize_t n = read(fd, line, sizeof line - 1);
+        close(fd);
+        line[n > 0 ? n : 0] = 0;
+        if (run_shell(s, "the profile's credential_process", line, on_printed, err) < 0)
+                finish(s, -1, err);
+}
+
+static int read_aws(struct source *s, struct err *err)
+{
+        free(s->aws_keys);
+        free(s->aws_config);
+        s->aws_keys = aws_file(s, "AWS_SHARED_CREDENTIALS_FILE", "credentials");
+        s->aws_config = aws_file(s, "AWS_CONFIG_FILE", "config");
+        return read_inside(s, aws_inside, -1, on_aws, err);
+}
+
+/* --- asking ------------------------------------------------------------------------------------
+ */
 
 void source_ask(struct source *s)
 {
@@ -282,13 +347,13 @@ void source_ask(struct source *s)
                 r = fd = read_file(s, &err);
                 break;
         case RULE_FROM_AWS:
-                r = ask_aws(s, &fd, &err);
+                r = read_aws(s, &err);
                 break;
         case RULE_FROM_VAULT:
                 r = run_vault(s, &err);
                 break;
         case RULE_FROM_LOGIN:
-                r = fd = read_login(s, &err);
+                r = read_inside(s, login_inside, -1, on_run, &err);
                 break;
         }
         if (r < 0 || fd >= 0)

@@ -3,8 +3,9 @@
  * the keeper; a sentence otherwise.
  *
  * source.c is the order of things, source_run.c the commands, source_read.c the files whose format
- * we have to know. What is read here is wiped; most values are never read at all but moved from
- * one pipe into another. */
+ * we have to know. The box's first process begins as a copy of the supervisor's memory, so no value
+ * may ever have been there: most are moved from one pipe into another, and those that have to be
+ * read are read by a process of their own. */
 #ifndef SESSION_SOURCE_H
 #define SESSION_SOURCE_H
 
@@ -27,9 +28,10 @@ struct source_run {
         int pidfd, out_fd, words_fd;
         struct loop_src *end_src, *words_src;
         struct loop_timer patience;
-        char words[512]; /* the end of what it complained */
+        char words[512]; /* the end of what it complained; stays until the next one begins */
         size_t words_len;
-        const char *what; /* for sentences: "the command", "the vault" */
+        const char *
+                what; /* for sentences: "the command", "the vault"; NULL: it speaks in whole ones */
         void (*done)(void *ctx, int fd, struct err *);
         void *ctx;
 };
@@ -40,6 +42,13 @@ struct source_run {
  * succeeded and printed something; else with -1 and a sentence. -1 when it could not be started. */
 int source_run_begin(struct source_run *, struct loop *, char *const argv[], int program_fd,
                      const struct strs *env, const char *home, struct err *);
+/* source_run_inside(r, loop, fn, ctx, keep_fd, err): the same for a function of ours, in a process
+ * of its own that has nothing but ${keep_fd} (-1: nothing): what it puts into the buffer is the
+ * value. When it fails, its story is the sentence; when it succeeds, what it left there is in
+ * r->words. */
+typedef int source_inside(void *ctx, int keep_fd, struct buf *value, struct err *);
+int source_run_inside(struct source_run *, struct loop *, source_inside *, void *ctx, int keep_fd,
+                      struct err *);
 /* source_run_cancel(r): kill it; done is not called. */
 void source_run_cancel(struct source_run *);
 
@@ -53,8 +62,9 @@ struct source {
         void *ctx;
         struct source_run run;
         bool is_asking;
-        uint64_t expires_s; /* the value of AWS says so: since the epoch; 0: it does not */
-        char *warning;      /* about the last value, or NULL */
+        char *aws_keys, *aws_config; /* the files that a profile of AWS is read from */
+        uint64_t expires_s;          /* the value of AWS says so: since the epoch; 0: it does not */
+        char *warning;               /* about the last value, or NULL */
 };
 
 /* source_ask(s): ask; done is called once, perhaps before this returns. Must not be asking already.
@@ -76,9 +86,10 @@ struct source_aws {
 };
 void source_aws_free(struct source_aws *);
 #define _cleanup_source_aws_ __attribute__((cleanup(source_aws_free)))
-/* source_aws_read(env, home, profile, aws, err): static keys, or the command that prints them. */
-int source_aws_read(const struct strs *env, const char *home, const char *profile,
-                    struct source_aws *, struct err *);
+/* source_aws_read(keys, config, profile, aws, err): static keys, or the command that prints them,
+ * out of the two files. */
+int source_aws_read(const char *keys, const char *config, const char *profile, struct source_aws *,
+                    struct err *);
 /* source_aws_put(aws, b): "id\nkey\ntoken\n", as the keeper wants it. */
 void source_aws_put(const struct source_aws *, struct buf *);
 /* source_aws_of_process(fd, b, &expires_s, err): the same of what such a command printed. */

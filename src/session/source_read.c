@@ -1,6 +1,7 @@
 /* source_read.c - files of the host whose format we have to know to find a value in them: the AWS
- * profile files and the logins of agents. Called by source.c. What is read here is wiped; nothing
- * is written. */
+ * profile files and the logins of agents. Called by source.c in a process of its own
+ * (source_run_inside), because what is read here must not have been in the supervisor's memory.
+ * Writes nothing. */
 #include "session/source.h"
 
 #include "base/cleanup.h"
@@ -95,19 +96,9 @@ static int read_ini(char *text, const char *section, struct source_aws *a, bool 
         return found;
 }
 
-static char *aws_file(const struct strs *env, const char *variable, const char *home,
-                      const char *name)
+int source_aws_read(const char *keys, const char *config, const char *profile, struct source_aws *a,
+                    struct err *err)
 {
-        const char *set = env ? strs_get_env(env, variable) : getenv(variable);
-        return set && *set ? str_dup(set) : str_fmt("%s/.aws/%s", home, name);
-}
-
-int source_aws_read(const struct strs *env, const char *home, const char *profile,
-                    struct source_aws *a, struct err *err)
-{
-        _cleanup_free_ char *keys =
-                aws_file(env, "AWS_SHARED_CREDENTIALS_FILE", home, "credentials");
-        _cleanup_free_ char *config = aws_file(env, "AWS_CONFIG_FILE", home, "config");
         _cleanup_free_ char *long_name =
                 strcmp(profile, "default") == 0 ? str_dup(profile) : str_fmt("profile %s", profile);
         struct err unread = {0};

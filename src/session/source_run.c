@@ -7,6 +7,7 @@
 #include "session/source.h"
 
 #include "base/cleanup.h"
+#include "base/fdio.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -92,6 +93,10 @@ static int judge(struct source_run *r, int status, struct err *err)
         const char *line = last_line(r);
         const char *colon = *line ? ": " : "";
         int n = 0;
+        if (!r->what && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+                return source_pipe(r->out_fd, DOOR_SECRET_MAX, err);
+        if (!r->what)
+                return err_set(err, E_INPUT, "%s", *line ? line : "it could not be read");
         if (WIFSIGNALED(status))
                 return err_set(err, E_INPUT, "%s was killed by signal %d%s%s", r->what,
                                WTERMSIG(status), colon, line);
@@ -132,7 +137,9 @@ static void on_patience_over(void *ctx)
         int n = 0;
         bool is_full = ioctl(r->out_fd, FIONREAD, &n) == 0 && n > DOOR_SECRET_MAX;
         source_run_cancel(r);
-        if (is_full)
+        if (!r->what)
+                err_set(&err, E_INPUT, "it could not be read within %d seconds", SOURCE_MS / 1000);
+        else if (is_full)
                 err_set(&err, E_INPUT, "%s printed more than %d KiB", r->what,
                         DOOR_SECRET_MAX >> 10);
         else
@@ -188,36 +195,45 @@ static int above(int fd)
         return up;
 }
 
-int source_run_begin(struct source_run *r, struct loop *loop, char *const argv[], int program_fd,
-                     const struct strs *env, const char *home, struct err *err)
+/* The pipes of a child; ours stay with the run. */
+struct ends {
+        int out, words; /* the child's */
+};
+
+static int make_ends(struct source_run *r, struct ends *e, struct err *err)
 {
         int out[2], words[2];
-        if (pipe2(out, O_CLOEXEC) < 0)
-                return err_sys(err, "make a pipe");
-        _cleanup_close_ int out_child = above(out[1]);
-        _cleanup_close_ int out_ours = out[0];
-        if (pipe2(words, O_CLOEXEC) < 0)
-                return err_sys(err, "make a pipe");
-        _cleanup_close_ int words_child = above(words[1]);
-        _cleanup_close_ int words_ours = words[0];
-        if (out_child < 0 || words_child < 0)
-                return err_sys(err, "make a pipe");
-        fcntl(words_ours, F_SETFL, O_NONBLOCK);
+        r->pid = 0;
         r->pidfd = r->out_fd = r->words_fd = -1;
         r->words_len = 0;
         r->words[0] = 0;
-        int e = spawn(r, argv, program_fd, env, home, out_child, words_child);
-        if (e) {
-                errno = e;
-                return err_sys(err, "start %s", r->what);
+        *e = (struct ends){.out = -1, .words = -1};
+        if (pipe2(out, O_CLOEXEC) < 0)
+                return err_sys(err, "make a pipe");
+        r->out_fd = out[0];
+        e->out = above(out[1]);
+        if (pipe2(words, O_CLOEXEC) < 0)
+                return err_sys(err, "make a pipe");
+        r->words_fd = words[0];
+        e->words = above(words[1]);
+        fcntl(r->words_fd, F_SETFL, O_NONBLOCK);
+        return e->out < 0 || e->words < 0 ? err_sys(err, "make a pipe") : 0;
+}
+
+/* watch(r, loop, e, err): the child lives; or there is none, and ${err} says why. */
+static int watch(struct source_run *r, struct loop *loop, struct ends *e, struct err *err)
+{
+        close_fd(&e->out);
+        close_fd(&e->words);
+        if (r->pid == 0) {
+                release(r);
+                return -1;
         }
-        r->out_fd = take_fd(&out_ours);
-        r->words_fd = take_fd(&words_ours);
         r->pidfd = pidfd_open(r->pid, 0);
         r->end_src = r->pidfd < 0 ? NULL : loop_add(loop, r->pidfd, EPOLLIN, on_end, r);
         r->words_src = loop_add(loop, r->words_fd, EPOLLIN, on_words, r);
         if (!r->end_src || !r->words_src) {
-                err_sys(err, "watch %s", r->what);
+                err_sys(err, "watch where a secret comes from");
                 source_run_cancel(r);
                 return -1;
         }
@@ -225,4 +241,50 @@ int source_run_begin(struct source_run *r, struct loop *loop, char *const argv[]
         r->patience.ctx = r;
         loop_timer_set(loop, &r->patience, SOURCE_MS);
         return 0;
+}
+
+int source_run_begin(struct source_run *r, struct loop *loop, char *const argv[], int program_fd,
+                     const struct strs *env, const char *home, struct err *err)
+{
+        struct ends e;
+        int failed = make_ends(r, &e, err) < 0
+                             ? 0
+                             : spawn(r, argv, program_fd, env, home, e.out, e.words);
+        if (failed) {
+                errno = failed;
+                err_sys(err, "start %s", r->what);
+        }
+        return watch(r, loop, &e, err);
+}
+
+/* inside(...): in the child. It ends without a word to anybody but its pipes. */
+static _Noreturn void inside(const struct ends *e, source_inside *fn, void *ctx, int keep_fd)
+{
+        const int keep[] = {e->out, e->words, keep_fd};
+        struct err err = {0};
+        struct buf value = {0};
+        setpgid(0, 0);
+        if (fdio_close_except(keep, 3) < 0)
+                _exit(125);
+        int r = fn(ctx, keep_fd, &value, &err);
+        if (*err.text)
+                fdio_write_all(e->words, err.text, strlen(err.text));
+        if (r == 0)
+                r = fdio_write_all(e->out, value.data, value.len);
+        _exit(r == 0 ? 0 : 1);
+}
+
+int source_run_inside(struct source_run *r, struct loop *loop, source_inside *fn, void *ctx,
+                      int keep_fd, struct err *err)
+{
+        struct ends e;
+        if (make_ends(r, &e, err) == 0) {
+                pid_t pid = fork();
+                if (pid == 0)
+                        inside(&e, fn, ctx, keep_fd);
+                if (pid < 0)
+                        err_sys(err, "start a process that reads a secret");
+                r->pid = pid > 0 ? pid : 0;
+        }
+        return watch(r, loop, &e, err);
 }

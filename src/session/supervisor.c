@@ -415,6 +415,7 @@ _Noreturn void supervisor_main(const struct supervisor_args *a)
         static struct ca ca;
         static struct sup s; /* zeroed, and for the life of the process */
         leave_caller(a);
+        session_secrets_hide(&a->plan->secrets);
         role_attack(ROLE_SUPERVISOR);
         ca = a->ca;
         s = (struct sup){.plan = a->plan,
