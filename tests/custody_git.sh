@@ -36,6 +36,13 @@ work_on() {
 	echo "rm -rf copy && git $* clone -q $url copy && cd copy && echo two >>file &&
 		git -c user.name=b -c user.email=b@b commit -qam two && git $* push -q origin main && echo it was pushed"
 }
+# work_big URL [GIT FLAGS]: the same with more than git sends in one piece.
+work_big() {
+	local url=$1
+	shift
+	echo "rm -rf copy && git $* clone -q $url copy && cd copy && head -c 6000000 /dev/urandom >big && git add big &&
+		git -c user.name=b -c user.email=b@b commit -qm big && git $* push -q origin main && echo it was pushed"
+}
 last_of() { git -C "$work/git/$1.git" log -1 --format=%s main; }
 
 # --- git http-backend under nginx -----------------------------------------------------------------------------
@@ -97,6 +104,9 @@ if [ -x "$fcgi" ] && [ -x "$backend" ] && [ -x /usr/sbin/nginx ]; then
 	out=$(in_box web sh -c "$(work_on "$url")" 2>&1)
 	holds 'clone and push with the credential file' "$out" 'it was pushed'
 	same 'the server has the commit' "$(last_of web)" two
+	out=$(in_box web sh -c "$(work_big "$url")" 2>&1)
+	holds 'a push of many pieces' "$out" 'it was pushed'
+	same 'the server has it whole' "$(git -C "$work/git/web.git" cat-file -s main:big)" 6000000
 	# shellcheck disable=SC2016
 	out=$(in_box web sh -c "rm -f ~/.git-credentials ~/.netrc; $(work_on 'https://me:$GIT_TOKEN@git.example.test/git/web.git' -c credential.helper=)" 2>&1)
 	holds 'clone and push with the placeholder in the URL' "$out" 'it was pushed'
@@ -118,6 +128,9 @@ if [ -x "$fcgi" ] && [ -x "$backend" ] && [ -x /usr/sbin/nginx ]; then
 	check 'a box that has nothing to show starts' $?
 	out=$(in_box inject sh -c "HOME=/tmp GIT_TERMINAL_PROMPT=0; export HOME GIT_TERMINAL_PROMPT; unset GIT_TOKEN; cd /tmp; $(work_on "$url" -c credential.helper=)" 2>&1)
 	holds 'clone and push with no credential in the box' "$out" 'it was pushed'
+	git -C "$work/git/web.git" update-ref refs/heads/main main~1
+	out=$(in_box inject sh -c "HOME=/tmp GIT_TERMINAL_PROMPT=0; export HOME GIT_TERMINAL_PROMPT; unset GIT_TOKEN; cd /tmp; $(work_big "$url" -c credential.helper=)" 2>&1)
+	holds 'also of many pieces' "$out" 'it was pushed'
 	out=$(in_box inject sh -c "$(work_on git@git.example.test:git/web.git)" 2>&1)
 	holds 'an ssh remote is rewritten to https' "$out" 'it was pushed'
 	"$ostiary" rm -f inject >/dev/null 2>&1
@@ -239,6 +252,27 @@ if [ -x /usr/sbin/sshd ] && has ssh-keygen && [ -n "$shell" ]; then
 		out=$(in_box ssh ssh -o BatchMode=yes "$me@git.example.test" echo hello 2>&1)
 		holds 'and nobody is logged in' "$out" 'Permission denied'
 		"$ostiary" rm -f ssh >/dev/null 2>&1
+
+		# Two keys for two servers: each is signed with at its own.
+		cat >"$work/rules" <<-RULES
+			tcp git.example.test:22 to=127.0.0.1:$ssh_port
+			tcp else.example.test:22 to=127.0.0.1:$else_port
+			secret GIT_KEY from file ~/.ssh/id_ed25519 at git.example.test as ssh
+			secret ELSE_KEY from file ~/.ssh/id_other at else.example.test as ssh
+		RULES
+		door_box two --policy "$work/rules" >/dev/null
+		same 'ssh-add -L shows both' "$(in_box two ssh-add -L 2>&1 | sort)" \
+			"$(cat "$HOME/.ssh/id_ed25519.pub" "$HOME/.ssh/id_other.pub" | sort)"
+		for host in git else; do
+			out=$(in_box two ssh -o BatchMode=yes "$me@$host.example.test" echo hello 2>/dev/null)
+			same "the server $host lets it in" "$out" hello
+		done
+		out=$("$ostiary" log two --json 2>/dev/null)
+		holds 'the first key was refused at the second server' "$out" 'belongs to none of the key'
+		"$ostiary" stop two >/dev/null 2>&1
+		out=$(in_box two ssh -o BatchMode=yes "$me@git.example.test" echo hello 2>&1)
+		same 'a box that was stopped and woken has its agent again' "$out" hello
+		"$ostiary" rm -f two >/dev/null 2>&1
 
 		# Other kinds of keys, the host's too.
 		for kind in 'rsa -b 3072' 'ecdsa -b 256' 'ecdsa -b 521' 'rsa -b 2048 -m PEM'; do
