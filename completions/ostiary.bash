@@ -7,7 +7,7 @@ _ostiary() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev='' command=${COMP_WORDS[1]:-} words='' i
 	COMPREPLY=()
 	[ "$COMP_CWORD" -gt 0 ] && prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local shape='--workspace --live --profile --env --bind --limit --allow --deny --policy --secret --as --level --upstream-proxy --on-door-fault
+	local shape='--workspace --live --no-mask --profile --env --bind --limit --allow --deny --policy --secret --as --level --upstream-proxy --on-door-fault
 		--cwd --force'
 	local life='--name --publish --keep --rm --quiet'
 	local screen='--tty --no-tty --terminal --detach-key'

@@ -46,6 +46,7 @@ complete -c ostiary -n __fish_use_subcommand -a help -d 'the overview, or the pa
 
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -s w -l workspace -x -a '(__fish_complete_directories)' -d 'the directory to work on'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l live -d 'write to the workspace itself'
+complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l no-mask -d 'show secrets that lie in the workspace'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -s p -l profile -x -a '(__ostiary_profiles)' -d 'what the agent needs'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain exec' -s e -l env -x -d 'set or pass on a variable'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l bind -r -F -d 'show a host path'

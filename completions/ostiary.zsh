@@ -62,6 +62,7 @@ _ostiary() {
 	shape=(
 		'(-w --workspace)'{-w,--workspace}'[the directory to work on]:directory:_files -/'
 		'--live[write to the workspace itself]'
+		'--no-mask[show secrets that lie in the workspace]'
 		'--profile[what the agent needs]:profile:_ostiary_profiles'
 		'*'{-e,--env}'[set or pass on a variable]:variable:_parameters -g "*export*"'
 		'*--bind[show a host path]:path:_files'
