@@ -239,14 +239,95 @@ holds "a secret is not granted while a box runs" "$(
 	"$ostiary" rm -f plain >/dev/null
 )" "ostiary:"
 
+# --- the vault --------------------------------------------------------------------------------------
+
+if printf 'fake-value-from-the-vault-10' | "$ostiary" secret set VAULTED >"$work/err" 2>&1; then
+	arrives "vault" vault.example.test 'VAULTED=vault@vault.example.test' VAULTED fake-value-from-the-vault-10
+	refused "vault: no such entry" 'NOBODY=vault@x.example.test' 'secret NOBODY (--secret)'
+	(cd "$work/ws" && "$ostiary" create -q -n vaulted --level strict --allow "$allow" --secret 'VAULTED=vault@rotated.example.test') >/dev/null
+	printf 'fake-value-rotated-in-vault-11' | "$ostiary" secret rotate VAULTED >/dev/null 2>&1
+	same "vault: rotate takes the new value" "$("$ostiary" rotate vaulted VAULTED 2>&1)" "vaulted: VAULTED has a fresh value"
+	# shellcheck disable=SC2016
+	in_box vaulted sh -c 'curl -s -m 30 -o /dev/null -H "Authorization: Bearer $VAULTED" https://rotated.example.test/'
+	holds "vault: which the origin sees" "$(seen rotated.example.test)" fake-value-rotated-in-vault-11
+	"$ostiary" rm -f vaulted >/dev/null
+else
+	check "vault: a value can be put there" 1 "$(cat "$work/err")"
+fi
+
+# --- somebody who does not want to wait -------------------------------------------------------------
+
+(cd "$work/ws" && exec "$ostiary" run --secret "KEY from cmd 'sleep 25; echo fake-value-after-a-while' at x.example.test as bearer" -- true) 2>"$work/slow.err" &
+slow=$!
+within 20 grep -qs 'waiting for the box' "$work/slow.err"
+check "a slow source is told" $? "$(cat "$work/slow.err")"
+kill -INT "$slow" 2>/dev/null || true
+kill -TERM "$slow"
+wait "$slow"
+[ $? -ne 0 ]
+check "and the wait can be ended" $?
+gone() { [ -z "$("$ostiary" ps -a -q)" ]; }
+within 10 gone
+check "with nothing left behind" $? "$("$ostiary" ps -a)"
+
 # --- nothing of a value outside the keeper ----------------------------------------------------------
 
+# The box's first process begins as a copy of the supervisor, so the supervisor's memory is looked through too.
+cat >"$work/look.py" <<'PY'
+"""look.py PID TEXT...: how often each text is in the memory of that process and of its children that are ours."""
+import os, sys
+
+
+def memory(pid):
+    found = b""
+    with open("/proc/%d/mem" % pid, "rb", 0) as mem, open("/proc/%d/maps" % pid) as maps:
+        for line in maps:
+            part = line.split()
+            low, high = (int(x, 16) for x in part[0].split("-"))
+            if part[1][0] != "r" or part[-1].startswith("[v"):
+                continue
+            try:
+                mem.seek(low)
+                found += mem.read(high - low)
+            except OSError:
+                pass
+    return found
+
+
+top = int(sys.argv[1])
+pids = [top] + [int(p) for p in open("/proc/%d/task/%d/children" % (top, top)).read().split()]
+for pid in pids:
+    name = open("/proc/%d/comm" % pid).read().strip()
+    if name.startswith("ostiary-door") or "keeper" in name:
+        continue
+    data = memory(pid)
+    for text in sys.argv[2:]:
+        n = data.count(text.encode())
+        if n:
+            print("%s:%d:%s" % ("supervisor" if pid == top else name, n, text), end=" ")
+PY
 export FAKE_ENV_KEY=fake-value-to-be-looked-for-08
-(cd "$work/ws" && "$ostiary" create -q -n look --secret FAKE_ENV_KEY@x.example.test \
-	--secret "CMD from cmd 'printf %s fake-value-to-be-looked''-for-09' at x.example.test as bearer") >/dev/null
+printf fake-value-to-be-looked-for-09 >"$work/key.txt"
+mkdir -p "$work/home/.claude"
+echo '{"claudeAiOauth":{"accessToken":"fake-value-to-be-looked-for-12","refreshToken":"fake-value-to-be-looked-for-13","expiresAt":4102444800000}}' >"$work/home/.claude/.credentials.json"
+chmod 600 "$work/home/.claude/.credentials.json"
+(cd "$work/ws" && OP_FAKE_SESSION=fake-session-of-a-manager-14 "$ostiary" create -q -n look --secret FAKE_ENV_KEY@x.example.test \
+	--secret "FILE from file $work/key.txt at x.example.test as bearer" \
+	--secret "CMD from cmd 'cat $work/key.txt' at x.example.test as bearer" \
+	--secret "$(spec default)" --secret "LOGIN from login claude at api.anthropic.com as bearer") >/dev/null
+same "every kind is held" "$("$ostiary" secrets look --json | python3 -c 'import json, sys; print(sorted((s["name"], s["state"]) for s in json.load(sys.stdin)["secrets"]))')" \
+	"[('AWS', 'held'), ('CMD', 'held'), ('FAKE_ENV_KEY', 'held'), ('FILE', 'held'), ('LOGIN', 'held')]"
 if grep -rqs fake-value-to-be-looked-for "$work/home/.local"; then found=1; else found=0; fi
 check "no file of ours holds a value" $found "$(grep -rls fake-value-to-be-looked-for "$work/home/.local")"
-same "the listing names both" "$("$ostiary" secrets look --json | python3 -c 'import json, sys; print(sorted((s["name"], s["state"]) for s in json.load(sys.stdin)["secrets"]))')" \
-	"[('CMD', 'held'), ('FAKE_ENV_KEY', 'held')]"
+if [ "$(id -u)" = 0 ]; then
+	supervisor=$("$ostiary" ps --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print([b for b in (d if isinstance(d, list) else d["boxes"]) if b["id"] == "look"][0]["supervisor_pid"])')
+	holds "the searcher finds what is there" "$(python3 "$work/look.py" "$supervisor" x.example.test)" "supervisor:"
+	same "no value is in the memory of the supervisor, the log's writer and the box's first process" \
+		"$(python3 "$work/look.py" "$supervisor" fake-value-to-be-looked-for FAKEfakeFAKEfakeFAKEfake AKIAFAKEFAKEFAKEFAK7)" ""
+	same "and what commands were given is the supervisor's alone" \
+		"$(python3 "$work/look.py" "$supervisor" fake-session-of-a-manager-14)" "supervisor:1:fake-session-of-a-manager-14 "
+else
+	skip "no value is in the memory of our processes" "only root may look into them"
+fi
 "$ostiary" rm -f look >/dev/null
 exit $bad
