@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { RELEASE_MS = 20 };
+
 struct relay {
         struct door *door;
         struct relay *next, **prev;
@@ -24,8 +26,9 @@ struct relay {
         bool is_over, is_box_done, is_out_done;
         struct loop_timer timer;
         uint64_t began_us, wait_us, up, down;
-        struct scan scan; /* of what leaves, when the box has secrets */
-        struct scan back; /* of what comes back */
+        struct scan scan;          /* of what leaves, when the box has secrets */
+        struct scan back;          /* of what comes back */
+        struct loop_timer release; /* until what that holds back is let go */
         const char *verdict;
         char address[64];
 };
@@ -63,6 +66,7 @@ static void end(struct relay *r, const char *note)
                                     .note = note,
                             });
         loop_timer_stop(&r->timer);
+        loop_timer_stop(&r->release);
         if (r->call)
                 link_dial_cancel(r->door, r->call);
         if (r->box)
@@ -102,6 +106,15 @@ static bool leaks(struct relay *r, const void *p, size_t n)
         return true;
 }
 
+static void on_release(void *ctx)
+{
+        struct relay *r = ctx;
+        _cleanup_buf_ struct buf out = {0};
+        scan_release(&r->back, &out);
+        if (out.len > 0 && r->box)
+                conn_write(r->box, out.data, out.len);
+}
+
 /* write_box(r, p, n, is_end): what comes back, with placeholders in the place of values. */
 static void write_box(struct relay *r, const void *p, size_t n, bool is_end)
 {
@@ -113,6 +126,11 @@ static void write_box(struct relay *r, const void *p, size_t n, bool is_end)
                 return;
         }
         scan_feed(&r->back, set, p, n, is_end, &out, NULL);
+        if (scan_may_release(&r->back)) {
+                r->release.fn = on_release;
+                r->release.ctx = r;
+                loop_timer_set(r->door->loop, &r->release, RELEASE_MS);
+        }
         if (out.len > 0)
                 conn_write(r->box, out.data, out.len);
 }

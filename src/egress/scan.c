@@ -15,6 +15,7 @@ enum { WINDOW = 64 << 10 };
 
 struct scan_state {
         struct buf held;
+        size_t sent; /* of what is held: it was let go all the same */
         struct scan_view view[2];
         struct scan_matches matches; /* between calls: those that reach into what is held */
 };
@@ -164,13 +165,17 @@ static size_t window(struct scan *s, const struct scan_set *set, const uint8_t *
         if (!is_end)
                 hold = scan_live(set, p, n);
         scan_views(set, p, n, is_end, st->view, &st->matches, &hold);
-        uint8_t *to = hold ? buf_room(out, hold) : NULL;
-        if (!to)
-                return hold;
-        memcpy(to, p, hold);
-        if (st->matches.n > 1)
-                qsort(st->matches.list, st->matches.n, sizeof *st->matches.list, by_length);
-        patch(set, &st->matches, to, hold);
+        size_t before = out->len;
+        uint8_t *to = hold > st->sent ? buf_room(out, hold) : NULL;
+        if (to) {
+                memcpy(to, p, hold);
+                if (st->matches.n > 1)
+                        qsort(st->matches.list, st->matches.n, sizeof *st->matches.list, by_length);
+                patch(set, &st->matches, to, hold);
+                memmove(to, to + st->sent, hold - st->sent);
+                out->len = before + hold - st->sent;
+        }
+        st->sent = st->sent > hold ? st->sent - hold : 0;
         return hold;
 }
 
@@ -209,6 +214,27 @@ size_t scan_feed(struct scan *s, const struct scan_set *set, const void *data, s
                 n -= take;
         } while (n > 0);
         return count;
+}
+
+/* What may be let go: a few letters, or one escape that is not whole. */
+enum { RELEASE_MAX = 3, RELEASE_ESCAPE_MAX = 8 };
+
+bool scan_may_release(const struct scan *s)
+{
+        const struct buf *held = s->state ? &s->state->held : NULL;
+        if (!held || held->len <= s->state->sent)
+                return false;
+        return held->len <= RELEASE_MAX ||
+               (held->len <= RELEASE_ESCAPE_MAX && strchr("%\\&", held->data[0]));
+}
+
+void scan_release(struct scan *s, struct buf *out)
+{
+        if (!scan_may_release(s))
+                return;
+        struct scan_state *st = s->state;
+        buf_put(out, st->held.data + st->sent, st->held.len - st->sent);
+        st->sent = st->held.len;
 }
 
 bool scan_look(const struct scan_set *set, const void *p, size_t n, struct scan_hit *hit)

@@ -52,6 +52,13 @@ void scan_free(struct scan *);
 size_t scan_feed(struct scan *, const struct scan_set *, const void *, size_t, bool is_end,
                  struct buf *out, struct scan_hit *hit);
 
+/* scan_release(s, out): nothing has come for a moment, and the other end may be waiting for the
+ * last few letters: let them go if no more than three letters of a text are held back. Should it be
+ * a text after all, the rest of it is still found. */
+void scan_release(struct scan *, struct buf *out);
+/* scan_may_release(s): would it let anything go? */
+bool scan_may_release(const struct scan *);
+
 /* scan_look(set, p, n, hit): is any of the texts in these bytes? */
 bool scan_look(const struct scan_set *, const void *, size_t, struct scan_hit *hit);
 

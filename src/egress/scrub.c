@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 32 << 10 };
+enum { PIECE = 32 << 10, RELEASE_MS = 20 };
 
 const struct scan_set *scrub_values(struct door *d)
 {
@@ -36,6 +36,7 @@ void scrub_stop(struct scrub *s)
         if (!s)
                 return;
         s->is_over = true;
+        loop_timer_stop(&s->timer);
         if (s->call)
                 keeper_cancel(s->door, s->call);
         s->call = NULL;
@@ -72,26 +73,51 @@ void scrub_fail(struct scrub *s, const char *sentence)
         s->ops->fail(s->ctx, sentence);
 }
 
-/* is_readable(s, p, n): of gRPC's messages none may be compressed: the coding is not the body's. */
-static bool is_readable(struct scrub *s, const uint8_t *p, size_t n)
+/* grpc(s, p, n, is_end, out): message by message, because both ends may wait for the other after
+ * each. None may be compressed: that coding is not the body's. False when one is. */
+static bool grpc(struct scrub *s, const uint8_t *p, size_t n, bool is_end, struct buf *out)
 {
+        size_t from = 0;
         for (size_t i = 0; i < n;) {
                 if (s->grpc_left > 0) {
                         size_t part = n - i < s->grpc_left ? n - i : s->grpc_left;
                         s->grpc_left -= (uint32_t)part;
                         i += part;
-                        continue;
+                } else {
+                        s->grpc_head[s->grpc_head_n++] = p[i++];
+                        if (s->grpc_head_n < sizeof s->grpc_head)
+                                continue;
+                        s->grpc_head_n = 0;
+                        if (s->grpc_head[0] & 1)
+                                return false;
+                        for (size_t k = 1; k < sizeof s->grpc_head; k++)
+                                s->grpc_left = s->grpc_left << 8 | s->grpc_head[k];
                 }
-                s->grpc_head[s->grpc_head_n++] = p[i++];
-                if (s->grpc_head_n < sizeof s->grpc_head)
-                        continue;
-                s->grpc_head_n = 0;
-                if (s->grpc_head[0] & 1)
-                        return false;
-                s->grpc_left = (uint32_t)s->grpc_head[1] << 24 | (uint32_t)s->grpc_head[2] << 16 |
-                               (uint32_t)s->grpc_head[3] << 8 | s->grpc_head[4];
+                if (s->grpc_left == 0) {
+                        scan_feed(&s->scan, s->values, p + from, i - from, true, out, NULL);
+                        from = i;
+                }
         }
+        scan_feed(&s->scan, s->values, n ? p + from : p, n - from, is_end, out, NULL);
         return true;
+}
+
+static void pass(struct scrub *s, struct buf *out)
+{
+        if (out->is_broken)
+                scrub_fail(s, "there is no memory for the answer");
+        else if (out->len > 0 && !s->ops->data(s->ctx, out->data, out->len))
+                s->is_full = true;
+}
+
+static void on_timer(void *ctx)
+{
+        struct scrub *s = ctx;
+        _cleanup_buf_ struct buf out = {0};
+        if (s->is_over)
+                return;
+        scan_release(&s->scan, &out);
+        pass(s, &out);
 }
 
 void scrub_emit(struct scrub *s, const void *p, size_t n, bool is_end)
@@ -99,18 +125,21 @@ void scrub_emit(struct scrub *s, const void *p, size_t n, bool is_end)
         _cleanup_buf_ struct buf out = {0};
         if (s->is_over)
                 return;
-        if (s->is_grpc && !is_readable(s, p, n)) {
+        /* Who was granted a secret in the middle has it scrubbed from then on. */
+        s->values = scrub_values(s->door) ? scrub_values(s->door) : s->values;
+        if (!s->is_grpc) {
+                scan_feed(&s->scan, s->values, p, n, is_end, &out, NULL);
+        } else if (!grpc(s, p, n, is_end, &out)) {
                 scrub_fail(s, "a gRPC message is compressed, and what cannot be read may hold a "
                               "secret");
                 return;
         }
-        /* Who was granted a secret in the middle has it scrubbed from then on. */
-        s->values = scrub_values(s->door) ? scrub_values(s->door) : s->values;
-        scan_feed(&s->scan, s->values, p, n, is_end, &out, NULL);
-        if (out.is_broken)
-                scrub_fail(s, "there is no memory for the answer");
-        else if (out.len > 0 && !s->ops->data(s->ctx, out.data, out.len))
-                s->is_full = true;
+        if (s->door->loop && scan_may_release(&s->scan)) {
+                s->timer.fn = on_timer;
+                s->timer.ctx = s;
+                loop_timer_set(s->door->loop, &s->timer, RELEASE_MS);
+        }
+        pass(s, &out);
 }
 
 static void body(struct scrub *s, const void *p, size_t n)

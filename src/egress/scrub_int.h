@@ -25,6 +25,7 @@ struct scrub {
         void *ctx;
         enum scrub_mode mode;
         struct scan scan;
+        struct loop_timer timer; /* until what the scanner holds back is let go */
         struct undo *undo;
         struct buf pend; /* came while there was no room */
         struct keeper_call *call;

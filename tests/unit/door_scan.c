@@ -159,6 +159,34 @@ static void nothing_held(const struct scan_set *set)
         buf_free(&out);
 }
 
+/* Three letters at the end of a message are let go after a moment; the rest is still found. */
+static void let_go(const struct scan_set *set)
+{
+        bool is_good = true;
+        for (size_t at = 1; at <= 3; at++) {
+                struct scan s = {0};
+                struct buf out = {0};
+                char want[128];
+                buf_put_str(&out, "");
+                scan_feed(&s, set, value, at, false, &out, NULL);
+                is_good &= out.len == 0 && scan_may_release(&s);
+                scan_release(&s, &out);
+                is_good &= out.len == at && !scan_may_release(&s);
+                size_t hits = scan_feed(&s, set, value + at, strlen(value) - at, true, &out, NULL);
+                snprintf(want, sizeof want, "%.*s%s", (int)at, value, stand + at);
+                is_good &= hits == 1 && strcmp(buf_cstr(&out), want) == 0;
+                scan_free(&s);
+                buf_free(&out);
+        }
+        CHECK("a few letters may be let go, and the rest is found", is_good);
+        struct scan s = {0};
+        struct buf out = {0};
+        scan_feed(&s, set, value, 9, false, &out, NULL);
+        CHECK("more than a few are not", out.len == 0 && !scan_may_release(&s));
+        scan_free(&s);
+        buf_free(&out);
+}
+
 /* One text inside another, and two that overlap: nothing of either passes. */
 static void overlaps(void)
 {
@@ -227,6 +255,7 @@ int main(void)
         every_writing(set);
         escapes(set);
         nothing_held(set);
+        let_go(set);
         scan_set_free(set);
         overlaps();
         texts();
