@@ -57,8 +57,9 @@ ask() {
 	hear "$1"
 }
 let_go() {
-	exec {to_fd[$1]}>&-
-	exec {from_fd[$1]}<&-
+	local to=${to_fd[$1]} from=${from_fd[$1]}
+	exec {to}>&-
+	exec {from}<&-
 }
 
 # --- one by name, on connections that are open ------------------------------------------------------
