@@ -142,7 +142,7 @@ out=$(search "$work/placeholders" memory "${pids[@]}" 2>&1)
 check "control: it holds the placeholders" $? "$out"
 touch "$work/received/go"
 wait "$agent"
-same "the attacker came to its end" "$(tail -n 1 "$work/agent.out")" ""
+same "the attacker came to its end" "$(grep -v '^ostiary: ' "$work/agent.out" | tail -n 1)" "that is all"
 
 # --- what came of it --------------------------------------------------------------------------------
 
@@ -169,7 +169,7 @@ done
 out=$(search "$work/values" file "$(dirname "$(dirname "$(dirname "$upper")")")/layers" 2>&1 | sort | uniq -c | head -n 5)
 same "nor in any file of it, seen from the host" "$out" ""
 out=$(search "$work/placeholders" file "$upper/out/traffic" | cut -d' ' -f1 | sort -u | tr '\n' ' ')
-same "control: what came back holds the placeholders in their place" "$out" "TRIAL_APIKEY TRIAL_BASIC TRIAL_BEARER "
+holds "control: what came back holds the placeholders in their place" "$out" "TRIAL_APIKEY TRIAL_BASIC TRIAL_BEARER "
 
 for pair in TRIAL_BEARER:bearer TRIAL_APIKEY:apikey TRIAL_BASIC:basic; do
 	name=${pair%%:*} place=${pair##*:}.example.test

@@ -206,13 +206,28 @@ def reach(host, protocol):
     return H2.to(host) if protocol == "h2" and h2 else H1.to(host)
 
 
+dims_now = {}
+
+
 def note(**dims):
+    dims_now.clear()
+    dims_now.update(dims)
     for d, v in dims.items():
         counts[d, v] += 1
 
 
 def attempt(fn):
     """One way out: that it fails in whatever manner is what the trial is about, so failures are counted, not raised."""
+    began = time.monotonic()
+    try:
+        fn_status(fn)
+    finally:
+        took = time.monotonic() - began
+        if took > 1:
+            counts["slow", dims_now.get("kind", "?")] += 1
+
+
+def fn_status(fn):
     try:
         status = fn()
         counts["answer", str(status)] += 1
@@ -319,7 +334,7 @@ def ws():
 
     def talk():
         with socket.create_connection((host, 443), 20) as raw, context["h1"].wrap_socket(raw, server_hostname=host) as s:
-            s.settimeout(20)
+            s.settimeout(3)
             auth = "authorization: Bearer %s\r\n" % os.environ["TRIAL_BEARER"] if host == BEARER else ""
             s.sendall(("GET /ws HTTP/1.1\r\nhost: %s\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-version: 13\r\n"
                        "sec-websocket-key: %s\r\n%s\r\n" % (host, base64.b64encode(rng.randbytes(16)).decode(), auth)).encode())
@@ -333,7 +348,7 @@ def ws():
                 s.sendall(ws_frame(0x80, text[len(text) // 2:]))
             else:
                 s.sendall(ws_frame(0x81, writing.encode()))
-            end = time.monotonic() + 5
+            end = time.monotonic() + 3
             while time.monotonic() < end:
                 data = s.recv(65536)
                 traffic.write(data)
@@ -391,8 +406,10 @@ def loot():
                         continue
                     note(kind="file", what=top)
                     try:
-                        if os.path.getsize(path) < 1 << 20:
-                            f.write(open(path, "rb").read())
+                        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would wait for its other end
+                        if os.fstat(fd).st_size < 1 << 20:
+                            f.write(os.read(fd, 1 << 20))
+                        os.close(fd)
                     except OSError:
                         counts["answer", "denied file"] += 1
         for name in ("keyrings", "kallsyms", "keys", "key-users", "cmdline"):
@@ -431,6 +448,7 @@ def main():
     with open(os.path.join(out, "counts"), "w") as f:
         for (dim, value), n in sorted(counts.items()):
             f.write("%s\t%s\t%d\n" % (dim, value, n))
+    print("that is all")
 
 
 main()

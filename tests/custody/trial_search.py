@@ -4,7 +4,7 @@
     trial_search.py TEXTS file PATH...     each PATH a file or a directory
     trial_search.py TEXTS memory PID...    every readable page of these processes
 
-TEXTS is a file with one NAME=TEXT per line. Prints `NAME FORM WHERE` per hit; exit 1 when there was one, 0 when
+TEXTS is a file with one NAME=TEXT per line. Prints `NAME FORM WHERE behind WHAT` per hit; exit 1 when there was one, 0 when
 there was none, 2 when something could not be looked at. Shares no code with the program under test nor with the
 trial's attacker: forms are made here by other means (integers, string tables), escapes are undone by regular
 expressions, and compressed parts are tried with zlib at every gzip and zlib head."""
@@ -79,9 +79,10 @@ class Search:
         small = data.lower()
         for name, writings in self.texts:
             for form, text, folded in writings:
-                if (folded in small) if form == "hex" else (text in data):
+                at = small.find(folded) if form == "hex" else data.find(text)
+                if at >= 0:
                     self.hits += 1
-                    print(name, form + how, where)
+                    print(name, form + how, where, "behind", data[max(0, at - 48):at])
 
     def bytes(self, data, where, depth=0):
         self.plain(data, where, "")
