@@ -7,8 +7,9 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "keeper/mint.h"
-#include "keeper/sign.h"
 #include "keeper/serve_int.h"
+#include "keeper/sign.h"
+#include "keeper/token.h"
 #include "role/role.h"
 #include "wire/frame.h"
 
@@ -133,6 +134,7 @@ static void end(struct keeper *k)
         serve_revoke_end(k);
         serve_io_end(k);
         sign_forget(k);
+        token_forget(k);
         store_free(k->store);
         mint_free(k->mint);
         buf_free(&k->records);

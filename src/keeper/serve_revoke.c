@@ -4,6 +4,8 @@
 #include "keeper/serve_int.h"
 
 #include "base/str.h"
+#include "keeper/sign.h"
+#include "keeper/token.h"
 #include "wire/frame.h"
 
 #include <limits.h>
@@ -39,7 +41,10 @@ static int end_one(struct keeper *k, struct store_secret *x, enum store_state st
                                          .rule = x->line_text,
                                          .secrets = x->line.secret->name,
                                          .note = state == STORE_REVOKED ? "revoked" : "expired"});
-        return keeper_gone(k, x);
+        sign_gone(k, x->number);
+        if (keeper_gone(k, x) < 0)
+                return -1;
+        return token_gone(k, x->number);
 }
 
 /* A token that was got with a secret goes with it. */

@@ -68,6 +68,16 @@ static uint32_t chain_open(struct keeper *k, uint32_t number, const struct sigv4
         return c->id;
 }
 
+void sign_gone(struct keeper *k, uint32_t number)
+{
+        for (struct chain **at = k->sign ? &k->sign->chains : NULL; at && *at;) {
+                if ((*at)->number == number)
+                        chain_drop(k->sign, at);
+                else
+                        at = &(*at)->next;
+        }
+}
+
 void sign_forget(struct keeper *k)
 {
         while (k->sign && k->sign->chains)

@@ -18,7 +18,9 @@ enum { SIGN_CHAINS_MAX = 256 };
 
 keeper_handler sign_serve, sign_chunk_serve, sign_end_serve;
 
-/* sign_forget(k): wipe every chain, at the end of the process. */
+/* sign_gone(k, number): wipe the chains of a secret that is revoked or has expired. sign_forget(k):
+ * every chain, at the end of the process. */
+void sign_gone(struct keeper *, uint32_t number);
 void sign_forget(struct keeper *);
 
 /* --- HMAC by template (hmac.c); pure --- */

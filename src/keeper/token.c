@@ -71,8 +71,8 @@ static int unlock(struct keeper *k, struct token *t)
         return keeper_to_supervisor(k);
 }
 
-/* serve_parked(k, t): everybody who waited asks again, and is answered now. */
-static int serve_parked(struct keeper *k, struct token *t)
+/* token_serve_parked(k, t): everybody who waited asks again, and is answered now. */
+int token_serve_parked(struct keeper *k, struct token *t)
 {
         static struct frame f;
         struct token_parked *p = t->parked, *next;
@@ -96,7 +96,7 @@ static int fail(struct keeper *k, struct token *t, const char *why)
 {
         t->failed_ms = keeper_now_ms();
         snprintf(t->why, sizeof t->why, "%.299s", why);
-        return serve_parked(k, t);
+        return token_serve_parked(k, t);
 }
 
 static int fetch(struct keeper *k, struct token *t)
@@ -134,7 +134,7 @@ int token_loaded(struct keeper *k, struct token *t)
 {
         if (t->step != TOKEN_HOST)
                 return 0;
-        return token_is_fresh(t) ? serve_parked(k, t) : fetch(k, t);
+        return token_is_fresh(t) ? token_serve_parked(k, t) : fetch(k, t);
 }
 
 static void park(struct token *t, uint32_t type, struct cur body, keeper_handler *again)
@@ -251,7 +251,7 @@ static int use(struct keeper *k, struct token *t, uint32_t status, const char *w
         struct store_secret *s = store_find(k->store, t->number);
         bool has_new_refresh = false;
         if (!s || s->state != STORE_LIVE)
-                return fail(k, t, "the secret is gone");
+                return token_give_back(k, t, got);
         if (status / 100 != 2 || !got[TOKEN_GOT_ACCESS]) {
                 const char *said = got[TOKEN_GOT_ERROR];
                 _cleanup_free_ char *why =
@@ -269,7 +269,7 @@ static int use(struct keeper *k, struct token *t, uint32_t status, const char *w
         t->failed_ms = 0;
         if (t->kind == TOKEN_LOGIN || has_new_refresh)
                 return rotated(k, t, s);
-        return serve_parked(k, t);
+        return token_serve_parked(k, t);
 }
 
 int token_fetched(struct keeper *k, struct frame *f)
@@ -312,7 +312,7 @@ int token_kept(struct keeper *k, struct frame *f)
         if (!t || t->step != TOKEN_KEEPING)
                 return 0;
         /* It is good even where it could not be written down; the user has been told by then. */
-        return serve_parked(k, t);
+        return token_serve_parked(k, t);
 }
 
 /* --- a call of the box to the token endpoint ---------------------------------------------------

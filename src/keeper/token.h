@@ -36,6 +36,11 @@ enum token_state_now {
 enum token_state_now token_want(struct keeper *, struct store_secret *, uint32_t type,
                                 struct cur body, keeper_handler *again, struct err *);
 
+/* token_gone(k, number): the secret was revoked or has expired: drop its key, answer who waits.
+ * token_forget(k): all of them, at the end of the process. */
+int token_gone(struct keeper *, uint32_t number);
+void token_forget(struct keeper *);
+
 /* DOOR_FETCHED, DOOR_TOKEN of egress; DOOR_KEPT of the supervisor. */
 keeper_handler token_fetched, token_call, token_kept;
 

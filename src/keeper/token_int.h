@@ -65,4 +65,9 @@ enum { TOKEN_GOT_ACCESS, TOKEN_GOT_EXPIRES, TOKEN_GOT_REFRESH, TOKEN_GOT_ERROR, 
 /* token_loaded(k, t): the host's copy was read again. */
 int token_loaded(struct keeper *, struct token *);
 
+/* token_serve_parked(k, t): everybody who waited asks again, and is answered now. */
+int token_serve_parked(struct keeper *, struct token *);
+/* token_give_back(k, t, got): an answer for a secret that was revoked meanwhile (token_end.c). */
+int token_give_back(struct keeper *, struct token *, char *const *got);
+
 #endif
