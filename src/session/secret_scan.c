@@ -12,6 +12,7 @@
 #include <fnmatch.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -73,9 +74,28 @@ static const char *const placed[] = {".git/config",           ".claude/settings*
 static const char *const skipped[] = {"node_modules", ".venv", "venv",   "__pycache__", "target",
                                       ".cache",       ".tox",  ".cargo", "vendor"};
 
+/* may_match(base): a quick look that lets every name of the tables through and few others: a
+ * pattern is asked of each file in a workspace. */
+static bool may_match(const char *base)
+{
+        static const char *const ends[] = {"env",  "json", "pem",     "key",    "yml",
+                                           "yaml", "toml", "tfstate", "tfvars", "backup"};
+        static const char *const begins[] = {".", "id_", "secrets.", "credentials", "config"};
+        const char *dot = strrchr(base, '.');
+        for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+                if (strncasecmp(base, begins[i], strlen(begins[i])) == 0)
+                        return true;
+        for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++)
+                if (strcasecmp(dot + 1, ends[i]) == 0)
+                        return true;
+        return false;
+}
+
 enum secret_scan_kind secret_scan_kind(const char *path)
 {
         const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+        if (!may_match(base))
+                return SECRET_SCAN_NOT;
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
                 if (fnmatch(names[i].pattern, base, FNM_CASEFOLD) == 0)
                         return names[i].kind;
@@ -115,8 +135,10 @@ struct walk {
 static void take(struct walk *w, const char *dir, const struct dirent *e)
 {
         const char *name = e->d_name;
-        _cleanup_free_ char *path = *dir ? str_fmt("%s/%s", dir, name) : str_dup(name);
         unsigned char type = e->d_type;
+        if ((type == DT_REG && !may_match(name)) || (type == DT_DIR && is_skipped(name)))
+                return;
+        _cleanup_free_ char *path = *dir ? str_fmt("%s/%s", dir, name) : str_dup(name);
         struct stat st;
         if (type == DT_UNKNOWN && fstatat(w->root, path, &st, AT_SYMLINK_NOFOLLOW) == 0)
                 type = S_ISDIR(st.st_mode) ? DT_DIR : S_ISREG(st.st_mode) ? DT_REG : DT_LNK;
@@ -124,7 +146,7 @@ static void take(struct walk *w, const char *dir, const struct dirent *e)
                 _cleanup_free_ char *config = str_fmt("%s/config", path);
                 if (fstatat(w->root, config, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
                         strs_add(w->paths, config);
-        } else if (type == DT_DIR && !is_skipped(name)) {
+        } else if (type == DT_DIR) {
                 strs_add(&w->next, path);
         } else if (type == DT_REG && secret_scan_kind(path) != SECRET_SCAN_NOT) {
                 strs_add(w->paths, path);
