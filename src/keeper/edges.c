@@ -33,9 +33,15 @@ static bool is_same(const uint8_t *a, const uint8_t *b, size_t n, bool any_case)
 }
 
 /* look(p, n, any_case, first, last): one writing. Its end may stand at the start of the answer, its
- * start at the end. A whole one is found by its fingers. */
+ * start at the end; or the answer is so short that all of it stands inside. A whole one is found by
+ * its fingers. */
 static void look(const uint8_t *p, size_t n, bool any_case, struct edge *first, struct edge *last)
 {
+        struct edge *const both[] = {first, last};
+        for (size_t i = 0; i < 2; i++)
+                for (size_t at = 0; both[i]->n >= EDGE_MIN && at + both[i]->n <= n; at++)
+                        if (is_same(p + at, both[i]->p, both[i]->n, any_case))
+                                both[i]->found = both[i]->n;
         for (size_t len = n - 1; len >= EDGE_MIN; len--) {
                 if (len > first->found && len <= first->n &&
                     is_same(p + n - len, first->p, len, any_case))
