@@ -237,7 +237,9 @@ static int end_key(struct custody_json *j, struct err *err)
 {
         _cleanup_buf_ struct buf plain = {0};
         j->state = S_COLON;
-        if (j->held.len <= KEY_MAX_N)
+        if (j->held.len > KEY_MAX_N)
+                return step(j, NULL, SIZE_MAX, err); /* no pointer names it */
+        if (j->held.len)
                 body_json_unescape((const char *)j->held.data, j->held.len, &plain);
         return step(j, buf_cstr(&plain), plain.len, err);
 }
@@ -253,7 +255,8 @@ static int end_string(struct custody_json *j, bool *is_taken, struct err *err)
         if (!j->is_slot)
                 return 0;
         _cleanup_buf_ struct buf plain = {0};
-        body_json_unescape((const char *)j->held.data, j->held.len, &plain);
+        if (j->held.len)
+                body_json_unescape((const char *)j->held.data, j->held.len, &plain);
         *is_taken = j->sink->slot(j->sink->ctx, j->which, buf_cstr(&plain), plain.len);
         if (!*is_taken)
                 j->sink->pass(j->sink->ctx, j->held.data, j->held.len);
