@@ -5,7 +5,9 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
-#include "keeper/vault_known.h"
+#include "policy/cred_list.h"
+#include "policy/secret_shape.h"
+#include "policy/secret_spec.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -14,6 +16,8 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
+
+#define AWS_GRANT "at *.amazonaws.com as sigv4"
 
 enum { FILE_MAX = 256 << 10 };
 
@@ -47,16 +51,56 @@ void vault_find_add(struct vault_finds *f, const char *name, const char *from, c
         f->n++;
 }
 
+static const char *env_value(char *const *env, const char *name)
+{
+        size_t n = strlen(name);
+        for (; *env; env++)
+                if (strncmp(*env, name, n) == 0 && (*env)[n] == '=')
+                        return *env + n + 1;
+        return NULL;
+}
+
+/* find_env_aws(f, env): three variables are one secret; a session's are over soon. */
+static void find_env_aws(struct vault_finds *f, char *const *env)
+{
+        const char *id = env_value(env, "AWS_ACCESS_KEY_ID"),
+                   *key = env_value(env, "AWS_SECRET_ACCESS_KEY"),
+                   *token = env_value(env, "AWS_SESSION_TOKEN");
+        if (!id || !key || (token && *token))
+                return;
+        _cleanup_free_ char *value = str_fmt("%s\n%s", id, key);
+        vault_find_add(f, "AWS", "your environment", AWS_GRANT, value, strlen(value));
+        sodium_memzero(value, strlen(value));
+}
+
+/* One variable: of a name that everybody uses, or with a secret's name and a provider's shape. */
+static void find_env_one(struct vault_finds *f, const char *name, const char *value)
+{
+        const struct secret_known *known = secret_known_name(name);
+        const char *shape = secret_shape_name(value, strlen(value));
+        const char *host = shape ? secret_shape_host(shape) : NULL;
+        _cleanup_free_ char *grant = NULL;
+        if (strncmp(name, "AWS_", 4) == 0)
+                return;
+        if (known)
+                grant = str_fmt("at %s as %s", known->places, known->forms);
+        else if (host && cred_list_is_secret_key(name))
+                grant = str_fmt("at %s as %s", host, secret_known_forms(host, name));
+        if (grant)
+                vault_find_add(f, name, "your environment", grant, value, strlen(value));
+}
+
 void vault_find_env(struct vault_finds *f, char *const *env)
 {
-        const struct vault_known *k;
-        for (size_t i = 0; (k = vault_known_at(i)); i++)
-                for (char *const *e = env; *e; e++) {
-                        size_t n = strlen(k->name);
-                        if (strncmp(*e, k->name, n) == 0 && (*e)[n] == '=')
-                                vault_find_add(f, k->name, "your environment", k->grant, *e + n + 1,
-                                               strlen(*e + n + 1));
-                }
+        for (char *const *e = env; *e; e++) {
+                const char *eq = strchr(*e, '=');
+                char name[VAULT_NAME_MAX + 1];
+                if (!eq || eq == *e || eq - *e > VAULT_NAME_MAX)
+                        continue;
+                snprintf(name, sizeof name, "%.*s", (int)(eq - *e), *e);
+                find_env_one(f, name, eq + 1);
+        }
+        find_env_aws(f, env);
 }
 
 /* read_text(home_fd, path): a small file in locked memory, terminated; NULL when there is none. */
@@ -114,7 +158,7 @@ static void flush_aws(struct vault_finds *f, const char *profile, const char *id
         _cleanup_free_ char *value = str_fmt("%s\n%s", id, key);
         snprintf(name, sizeof name, "AWS_%s", profile);
         snprintf(from, sizeof from, "~/.aws/credentials, profile %s", profile);
-        vault_find_add(f, name, from, "at *.amazonaws.com as sigv4", value, strlen(value));
+        vault_find_add(f, name, from, AWS_GRANT, value, strlen(value));
         sodium_memzero(value, strlen(value));
 }
 
@@ -182,7 +226,7 @@ static void find_gh(struct vault_finds *f, char *text)
                                 is_public ? str_dup("GH_TOKEN") : str_fmt("GH_TOKEN_%s", host);
                         _cleanup_free_ char *from = str_fmt("gh's login at %s", host);
                         _cleanup_free_ char *grant =
-                                is_public ? str_dup(vault_known_find("GH_TOKEN")->grant)
+                                is_public ? str_dup("at github.com,api.github.com as basic,bearer")
                                           : str_fmt("at %s as bearer,basic", host);
                         vault_find_add(f, name, from, grant, v, strlen(v));
                 }

@@ -66,11 +66,11 @@ long vault_tty_secret(const char *prompt, char *out, size_t cap, struct err *err
         _cleanup_close_ int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
         if (fd < 0)
                 return err_set(err, E_INPUT, "there is no terminal to ask at");
+        if (tcgetattr(fd, &before) < 0)
+                return err_sys(err, "ask at the terminal");
         ended_by = 0;
         for (size_t i = 0; i < N; i++)
                 sigaction(signals[i], &mine, &was[i]);
-        if (tcgetattr(fd, &before) < 0)
-                return err_sys(err, "ask at the terminal");
         quiet = before;
         quiet.c_lflag &= ~(tcflag_t)(ECHO | ECHOE | ECHOK);
         quiet.c_lflag |= ICANON | ISIG;
