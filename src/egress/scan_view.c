@@ -94,7 +94,15 @@ static struct unit number_unit(const uint8_t *p, size_t n, size_t k)
         if (digits == 0)
                 return (struct unit){0};
         k += digits;
-        return (struct unit){.len = p[k] == ';' ? k + 1 : k, .c = v < 0x80 ? (uint8_t)v : 0x80};
+        size_t end = p[k] == ';'; /* which may be escaped itself, as a cookie does it */
+        if (p[k] == '%' || p[k] == '\\') {
+                struct unit semi =
+                        p[k] == '%' ? percent_unit(p + k, n - k) : slash_unit(p + k, n - k);
+                if (semi.is_open)
+                        return semi;
+                end = semi.len && semi.c == ';' ? semi.len : 0;
+        }
+        return (struct unit){.len = k + end, .c = v < 0x80 ? (uint8_t)v : 0x80};
 }
 
 /* begins(p, n, word): 1: with ${word}; -1: the bytes end within it; 0: no. */
@@ -183,10 +191,13 @@ static void rewrite(uint8_t *u, size_t len, uint8_t c, bool is_large)
                 u[0] = c;
         } else if (u[0] == '&') {
                 const uint8_t *mark = memchr(u, '#', len);
-                size_t k = mark ? (size_t)(mark - u) + 1 : 2, end = len - (u[len - 1] == ';');
+                size_t k = mark ? (size_t)(mark - u) + 1 : 2;
                 bool is_hex = mark && k < len && (u[k] | 0x20) == 'x';
                 unsigned base = is_hex ? 16 : 10, v = c;
                 k += is_hex;
+                size_t end = k; /* of its digits; a ";" may follow, in any writing */
+                while (end < len && hex(u[end]) >= 0 && (is_hex || hex(u[end]) < 10))
+                        end++;
                 if (!mark && len < 5) {
                         memset(u, 'x', len);
                         return;
