@@ -71,6 +71,8 @@ table() {
 		want libio-socket-ssl-perl /usr/share/perl5/IO/Socket/SSL.pm   a client
 		want libnss3-tools    certutil                 the trust of browsers
 		want chromium         chromium                 a browser in the box
+		want awscli           aws                      requests that are signed for AWS
+		want python3-botocore /usr/lib/python3/dist-packages/botocore   judging them
 		want man-db           man                      checking the manual page
 		want zsh              zsh                      checking the completion for zsh
 		want fish             fish                     checking the completion for fish
