@@ -35,7 +35,8 @@ struct custody {
         bool is_known; /* the keeper's first list is whole: whoever waits may come in */
         struct keeper_call *calls, **calls_end;
         struct custody_fold *folds; /* custody_alarm.c */
-        uint64_t alarmed_s;         /* when a name that held one was last told of */
+        uint8_t fold_bits[8192];
+        uint64_t alarmed_s; /* when a name that held one was last told of */
 };
 
 /* custody_of(d): always there; without secrets it is empty and costs nothing. */
