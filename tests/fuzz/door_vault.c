@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         struct vault v = {0}, again = {0};
         size_t n;
-        if (size > 4096 || vault_unpack(&v, data, size) < 0)
+        if (sodium_init() < 0 || size > 4096 || vault_unpack(&v, data, size) < 0)
                 return 0;
         uint8_t *p = vault_pack(&v, &n);
         if (!p || vault_unpack(&again, p, n) < 0 || again.entries_n != v.entries_n)
