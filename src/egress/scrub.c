@@ -85,11 +85,11 @@ static bool grpc(struct scrub *s, const uint8_t *p, size_t n, bool is_end, struc
                         i += part;
                 } else {
                         s->grpc_head[s->grpc_head_n++] = p[i++];
+                        if (s->grpc_head[0] & 0x7f) /* nor any letter of a text across messages */
+                                return false;
                         if (s->grpc_head_n < sizeof s->grpc_head)
                                 continue;
                         s->grpc_head_n = 0;
-                        if (s->grpc_head[0] & 1)
-                                return false;
                         for (size_t k = 1; k < sizeof s->grpc_head; k++)
                                 s->grpc_left = s->grpc_left << 8 | s->grpc_head[k];
                 }
