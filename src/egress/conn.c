@@ -37,6 +37,7 @@ struct conn {
         bool is_finishing, is_goodbye_sent, is_orphan, is_failed, is_dead, is_kicked;
         bool is_stirred, wants_later; /* why it was kicked */
         bool is_gathering;            /* what is queued waits for more of it, not for the kernel */
+        bool is_wiped;                /* what was queued is, once it is sent */
         const char *why;
         struct loop_timer timer;
         size_t left; /* of an orphan: what was queued when its timer was set */
@@ -164,12 +165,20 @@ static void say_goodbye(struct conn *c)
         shutdown(c->fd, SHUT_WR);
 }
 
+static void wipe(struct conn *c)
+{
+        if (c->is_wiped && c->out.data)
+                explicit_bzero(c->out.data, c->out.len);
+        c->is_wiped = false;
+}
+
 static void flush(struct conn *c)
 {
         if (c->is_shaking || c->is_failed || conn_queued(c) == 0)
                 return;
         c->out_at += put(c, (const char *)c->out.data + c->out_at, conn_queued(c));
         if (conn_queued(c) == 0) {
+                wipe(c);
                 if (c->out.cap > CONN_LOW)
                         buf_free(&c->out);
                 c->out.len = c->out_at = 0;
@@ -307,6 +316,7 @@ void conn_free(struct conn *c)
         if (c->ssl)
                 SSL_free(c->ssl);
         close(c->fd);
+        wipe(c);
         buf_free(&c->out);
         c->next_dead = c->door->dead;
         c->door->dead = c;
@@ -429,6 +439,11 @@ void conn_gather(struct conn *c, const void *p, size_t n)
         }
         if (c->is_gathering)
                 put_on_list(c);
+}
+
+void conn_wipe(struct conn *c)
+{
+        c->is_wiped = true;
 }
 
 void conn_want_read(struct conn *c, bool yes)

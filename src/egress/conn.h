@@ -49,6 +49,8 @@ void conn_write(struct conn *, const void *, size_t);
 /* conn_gather(c, p, n): the same, but at the end of this round or when a TLS record is full: pieces
  * that belong together become one record and one packet. */
 void conn_gather(struct conn *, const void *, size_t);
+/* conn_wipe(c): a secret is in what was given to conn_gather: wipe it when it is sent. */
+void conn_wipe(struct conn *);
 size_t conn_queued(const struct conn *);
 static inline bool conn_is_full(const struct conn *c)
 {

@@ -152,6 +152,13 @@ static bool is_short(const struct exchange *x)
         return x->is_end_here || (x->req.body == HEAD_BODY_LENGTH && x->req.length <= BODY_MAX);
 }
 
+/* want_body(x): all of it is needed before anything is sent. */
+static void want_body(struct exchange *x)
+{
+        exchange_say_continue(x);
+        body_idle(x); /* it may have been told to stop */
+}
+
 static void change_body(struct exchange *x)
 {
         struct buf early = x->early;
@@ -190,7 +197,7 @@ static void on_keys(void *ctx, const struct custody_verdict *v)
         if (x->is_end_here)
                 change_body(x);
         else
-                exchange_say_continue(x);
+                want_body(x);
 }
 
 void exchange_keys(struct exchange *x)
@@ -217,7 +224,7 @@ void exchange_keys_begin(struct exchange *x)
         if (x->is_end_here)
                 custody_request_body(x->keys, x->early.data, x->early.len);
         else
-                exchange_say_continue(x);
+                want_body(x);
 }
 
 size_t exchange_keys_takes(const struct exchange *x)

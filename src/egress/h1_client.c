@@ -75,6 +75,10 @@ static void out_head(void *side, struct exchange *x, const struct head *h, bool 
         c->is_chunked_up = h->body == HEAD_BODY_STREAM && !h->is_websocket;
         c->is_sent = is_end;
         conn_gather(c->conn, b.data, b.len);
+        if (h->has_secrets) {
+                conn_wipe(c->conn);
+                explicit_bzero(b.data, b.len);
+        }
         /* A request whose end is known only now, and which has none, still has its framing. */
         if (is_end && c->is_chunked_up)
                 conn_gather(c->conn, "0\r\n\r\n", 5);
