@@ -1,6 +1,5 @@
-/* keeper.h - the role that holds the box's CA key and makes leaf certificates. No network, no
- * files.
- */
+/* keeper.h - the role that holds the box's CA key and its secrets: makes leaf certificates, places
+ * values, signs. No network, no files. docs/rooms/keeper.md describes it. */
 #ifndef KEEPER_KEEPER_H
 #define KEEPER_KEEPER_H
 
