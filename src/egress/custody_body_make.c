@@ -72,6 +72,19 @@ static struct custody_body *make(struct door *d, struct custody_request *q,
         return b;
 }
 
+/* unread(h): gRPC compresses message by message, with lengths of the compressed ones in between;
+ * clients do so only when they are told to. */
+static const char *unread(const struct head *h)
+{
+        const struct field *f = h->is_grpc ? head_find(h, "grpc-encoding") : NULL;
+        bool is_coded = f && strcasecmp(head_str(h, f->value), "identity") != 0;
+        if (is_coded)
+                return "messages of gRPC that are compressed cannot be read here; turn the "
+                       "client's "
+                       "compression off";
+        return head_count(h, "content-encoding") > 1 ? "it has two codings" : NULL;
+}
+
 struct custody_body *custody_body_new(struct door *d, struct custody_request *q,
                                       const struct host_name *host, const struct origin *o,
                                       const struct head *h, const struct custody_body_ops *ops,
@@ -83,11 +96,11 @@ struct custody_body *custody_body_new(struct door *d, struct custody_request *q,
         if (h->body == HEAD_BODY_NONE || !custody_of(d)->placeholders)
                 return NULL;
         struct undo *u = NULL;
-        if ((f && undo_new(head_str(h, f->value), &u, &err) < 0) ||
-            head_count(h, "content-encoding") > 1) {
-                *why = str_fmt("its body cannot be looked through for secrets: %s",
-                               err.text[0] ? err.text : "it has two codings");
-                undo_free(u);
+        const char *bad = unread(h);
+        if (!bad && f && undo_new(head_str(h, f->value), &u, &err) < 0)
+                bad = err.text;
+        if (bad) {
+                *why = str_fmt("its body cannot be looked through for secrets: %s", bad);
                 return NULL;
         }
         struct custody_body *b = make(d, q, host, ops, ctx);
