@@ -158,10 +158,17 @@ $(O)/fuzz/%: tests/fuzz/%.c $(LIBOBJ)
 
 -include $(UNIT:=.d) $(FUZZ:=.d)
 
+DEMO := out/demo/witness out/demo/origin
+
 out/demo/witness: demo/witness.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) -std=gnu17 -O1 $(WARN) -o $@ $<
+
+out/demo/origin: demo/origin.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) -std=gnu17 -O1 $(WARN) -o $@ $< $$(pkg-config --libs openssl)
 
 # --- what a person types -----------------------------------------------------------------------
 
@@ -186,20 +193,20 @@ setup:
 	@sh tools/setup.sh build
 
 demo:
-	@sh tools/setup.sh build
-	@$(MAKE) $(SUB) all out/demo/witness
+	@sh tools/setup.sh build demo
+	@$(MAKE) $(SUB) all $(DEMO)
 	@sh demo/run.sh
 
 # `check` is what some people type by habit.
 test check:
 	@sh tools/setup.sh build test
-	@$(MAKE) $(SUB) all units out/demo/witness
+	@$(MAKE) $(SUB) all units $(DEMO)
 	@$(MAKE) $(SUB) VARIANT=weak all
 	@bash tools/test.sh $(SUITE)
 
 asan:
 	@sh tools/setup.sh build test
-	@$(MAKE) $(SUB) VARIANT=asan all units out/demo/witness
+	@$(MAKE) $(SUB) VARIANT=asan all units $(DEMO)
 	@$(MAKE) $(SUB) VARIANT=weak all
 	@VARIANT=asan bash tools/test.sh $(SUITE)
 

@@ -3,14 +3,15 @@
 #
 # The same small agent runs twice: on the bare machine, where every attempt must work (else the attempt
 # proves nothing), and in a box, where only its own work may. Both are judged here, outside, by what is
-# on the host afterwards. Ends with a status other than 0 when one wall is open. OSTIARY names another
+# on the host afterwards: walls (agent.sh), the door, and a key that the agent never has (keys.sh). Ends with a status other than 0 when one wall is open. OSTIARY names another
 # program to try, DEMO_FLAGS more flags for `ostiary run`. It plants one file in the home directory
 # and takes it away again.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 ostiary=${OSTIARY:-$here/../out/release/ostiary}
 witness=$here/../out/demo/witness
-for program in "$ostiary" "$witness"; do
+origin=$here/../out/demo/origin
+for program in "$ostiary" "$witness" "$origin"; do
 	[ -x "$program" ] || {
 		echo "The demo needs $program. Run 'make demo', which builds it." >&2
 		exit 1
@@ -204,6 +205,76 @@ say $? 'lets it pass once you say so' "it got \"hello\", and no restart was need
 [ "$(grep -c 'api.example.test' "$work/log")" = 2 ]
 say $? 'wrote both down' "both are in: ostiary log $box" "$(tail -n 1 "$work/log")"
 "$ostiary" rm -f "$box" >/dev/null 2>&1 && box=''
+
+# Keys: the agent works with one that it never has, and what it has instead is a tripwire. The origin is a
+# server of this demo behind made-up names; it repeats every request in its answer. On the bare machine
+# curl's own configuration leads there, in the box the rules do.
+"$origin" "$work/origin.pem" "$work/seen" >"$work/origin.port" &
+pids="$pids $!"
+soon test -s "$work/origin.port"
+origin_port=$(cat "$work/origin.port")
+mkdir "$work/curl"
+printf 'cacert = "%s"\nconnect-to = "::127.0.0.1:%s"\n' "$work/origin.pem" "$origin_port" >"$work/curl/.curlrc"
+
+# work_with_key WHERE COMMAND...: make up a key, run COMMAND with demo/keys.sh, and leave in $reached a word
+# for each thing that happened to the key.
+work_with_key() {
+	where=$1 trace=$1-$(random) out=$work/keys-$1.out
+	shift
+	DEMO_KEY=sk_test_$(random)$(random) # the shape of a real one
+	mkdir "$work/keys-$where"
+	cp "$here/keys.sh" "$work/keys-$where/"
+	(
+		cd "$work/keys-$where" || exit 1
+		export DEMO_KEY
+		"$@" sh ./keys.sh "$trace"
+	) >"$out" 2>"$work/keys-$where.err" </dev/null
+	status=$?
+
+	reached=''
+	tr -d '\r' <"$work/seen" | sed -n "/ \/$trace\/work /,/^\$/p" >"$work/work.seen"
+	has "uthorization: Bearer $DEMO_KEY\$" "$work/work.seen" used
+	sed '/^answer: /d' "$out" >"$out.looked"
+	has "$DEMO_KEY" "$out.looked" key
+	has "^answer:.*uthorization: Bearer .*$DEMO_KEY" "$out" echo
+	has " /$trace/harmless " "$work/seen" harmless
+	has " /$trace/in-" "$work/seen" stolen
+	reached="$reached "
+}
+CURL_HOME=$work/curl
+export CURL_HOME
+work_with_key outside
+unset CURL_HOME
+outside=$reached
+lead="to=127.0.0.1:$origin_port ca=$work/origin.pem"
+# shellcheck disable=SC2086
+work_with_key boxed timeout 30 "$ostiary" run --rm --level strict --secret DEMO_KEY@api.example.test \
+	--allow "* api.example.test $lead" --allow "* other.example.test $lead" ${DEMO_FLAGS:-} --
+inside=$reached
+if [ "$status" != 0 ]; then
+	echo "The box did not run the agent with its key (status $status):"
+	sed 's/^/    /' "$work/keys-boxed.err"
+fi
+placeholder=$(sed -n 's/^key: //p' "$out")
+in_box used
+say $? 'works with a key of yours' "the server got      $DEMO_KEY" 'the server did not get the key'
+if [ ${#placeholder} = ${#DEMO_KEY} ]; then
+	keeps key 'and never has it' "the agent sees only $placeholder" 'it read the key'
+else
+	say 1 'and never has it' '' "it has no placeholder of the same length, but \"$placeholder\""
+fi
+if grep -q "^answer:.*uthorization: Bearer $placeholder" "$out"; then
+	keeps echo 'nor from an answer' 'the server repeated the key, the agent read the placeholder' 'the answer told it the key'
+else
+	say 1 'nor from an answer' '' 'the answer did not reach it, or not with the placeholder'
+fi
+alarm=$(grep -o 'alarm: .* request to other.example.test' "$work/keys-boxed.err" | head -n 1)
+if [ -n "$alarm" ] && in_box harmless; then
+	keeps stolen 'the placeholder is a tripwire' 'sent to a stranger in base64 and hex; refused, and you are told:' 'it left for another host'
+	printf '      %s\n' "$alarm"
+else
+	say 1 'the placeholder is a tripwire' '' 'it was sent to another host and there was no alarm'
+fi
 
 # The program's own attacks cover the layers behind these walls, which a script cannot reach.
 if (cd "$work/boxed" && timeout 60 "$ostiary" probe) >"$work/probe" 2>&1 </dev/null; then

@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh - install what a make target needs and this machine lacks.
 #
-# Called by the Makefile as `sh tools/setup.sh WHAT...` with build, test, bench or lint. Says what is
+# Called by the Makefile as `sh tools/setup.sh WHAT...` with build, demo, test, bench or lint. Says what is
 # missing and what each thing is for, then installs it with apt; sudo is used only when something is
 # missing and we are not root. When nothing is missing it only looks at files and ends at once. It must
 # never install anything it has not named first.
@@ -27,6 +27,9 @@ table() {
 		need libzstd-dev      /usr/include/zstd.h      reading zstd bodies
 		need libsodium-dev   /usr/include/sodium.h    sealing the vault
 		need publicsuffix     /usr/share/publicsuffix/public_suffix_list.dafsa   the list that guards wildcards in rules
+	ROWS
+	demo) cat <<-'ROWS' ;;
+		need curl             curl                     a program in the box that uses a key
 	ROWS
 	test) cat <<-'ROWS' ;;
 		need util-linux       setpriv                  running a suite as an ordinary user
@@ -73,6 +76,8 @@ table() {
 		want chromium         chromium                 a browser in the box
 		want awscli           aws                      requests that are signed for AWS
 		want python3-botocore /usr/lib/python3/dist-packages/botocore   judging them
+		want python3-brotli   /usr/lib/python3/dist-packages/brotli.py   bodies in br
+		want python3-zstandard /usr/lib/python3/dist-packages/zstandard   bodies in zstd
 		want man-db           man                      checking the manual page
 		want zsh              zsh                      checking the completion for zsh
 		want fish             fish                     checking the completion for fish
@@ -118,11 +123,11 @@ is_there() {
 need='' want='' told='' peers='' agents=''
 for what in "$@"; do
 	case $what in
-	build | lint | fuzz) ;;
+	build | demo | lint | fuzz) ;;
 	test) agents='@anthropic-ai/claude-code @openai/codex @google/gemini-cli opencode-ai @mariozechner/pi-coding-agent @github/copilot deno' ;;
 	bench) peers='@openai/codex @anthropic-ai/sandbox-runtime' ;;
 	*)
-		echo "setup: '$what' is not one of build, test, lint, fuzz, bench." >&2
+		echo "setup: '$what' is not one of build, demo, test, lint, fuzz, bench." >&2
 		exit 64
 		;;
 	esac
