@@ -19,10 +19,12 @@ tls=$(sed -n 's/tls=\([0-9]*\).*/\1/p' "$work/ports") tcp=$(sed -n 's/.*tcp=\([0
 door_odd
 cp tests/custody/echo_client.py tests/custody/trial_writings.py tests/door/sse_client.py "$work/ws/"
 export FAKE_KEY='sk-fake-Zq9AbC+EfGh/jKl_MnOpQrStUvWx00777'
-printf 'key=%s\n' "$FAKE_KEY" >"$work/texts"
+LONG_KEY=fake-long-$(printf '%04d-Long' {1..30} | tr -d '\n')
+export LONG_KEY
+printf 'key=%s\nlong=%s\n' "$FAKE_KEY" "$LONG_KEY" >"$work/texts"
 
-door_box scrub --secret "FAKE_KEY@api.example.test" \
-	--allow "$(tls_rule '*' api.example.test "$tls")" --allow "$(tls_rule '*' odd.example.test "$odd_tls")" \
+door_box scrub --secret "FAKE_KEY@api.example.test" --secret "LONG_KEY@long.example.test" \
+	--allow "$(tls_rule '*' long.example.test "$tls")" --allow "$(tls_rule '*' api.example.test "$tls")" --allow "$(tls_rule '*' odd.example.test "$odd_tls")" \
 	--allow "tcp raw.example.test:2525 to=127.0.0.1:$tcp" >/dev/null
 check "a box with a secret starts" $?
 # shellcheck disable=SC2016
@@ -98,6 +100,15 @@ done
 same "a range of three bytes is answered whole" "$(grep kept:105-107 "$work/part.out")" "kept:105-107 200 whole"
 same "and so are several at once" "$(grep kept:0-80, "$work/part.out")" "kept:0-80,105-200 200 whole"
 same "a range in which the value is whole has the placeholder" "$(grep kept:0-239 "$work/part.out")" "kept:0-239 206 whole"
+# shellcheck disable=SC2016
+out=$(in_box scrub sh -c 'exec /usr/bin/python3 echo_client.py long.example.test 443 "" "$LONG_KEY" long.seen kept:0-600 kept:120-230 kept:130-299' 2>&1)
+in_box scrub cat long.seen >"$work/long.seen"
+holds "control: the long value is among what is served" "$out" "kept:0-600 206 whole"
+[ "$(grep -c 'masked' <<<"$out")" = 2 ]
+check "a range that lies wholly inside a long value is written over" $? "$out"
+grep -q "00[0-9][0-9]-Long" "$work/long.seen"
+[ $? = 1 ]
+check "and none of it is there" $?
 many=()
 for k in {1..30}; do many+=(kept:120-239); done
 out=$(in_box_time=40 in_box scrub /usr/bin/python3 echo_client.py api.example.test 443 "" "$stand_in" part.seen "${many[@]}" 2>&1)

@@ -211,7 +211,8 @@ void exchange_keys(struct exchange *x)
 void exchange_keys_begin(struct exchange *x)
 {
         if (!x->origin.is_keeper)
-                scrub_request(x->door, &x->req); /* before anything of it is signed */
+                scrub_request(x->door, &x->host, x->origin.port,
+                              &x->req); /* before anything of it is signed */
         x->keys = custody_request_new(x->door, &x->host, &x->origin, &x->req, on_keys, x);
         if (!x->keys) {
                 exchange_go_up(x);

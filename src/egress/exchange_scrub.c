@@ -51,7 +51,7 @@ static void on_resume(void *ctx)
 
 const struct scan_set *exchange_values(struct exchange *x)
 {
-        return x->origin.is_keeper ? NULL : scrub_values(x->door);
+        return x->origin.is_keeper ? NULL : scrub_values_at(x->door, &x->host, x->origin.port);
 }
 
 struct scrub *exchange_scrub(struct exchange *x)

@@ -161,10 +161,12 @@ static size_t window(struct scan *s, const struct scan_set *set, const uint8_t *
         struct scan_state *st = s->state;
         size_t hold = n;
         struct finding f = {.set = set, .p = p, .matches = &st->matches};
-        scan_find(set, p, n, found, &f);
+        if (set->writings_n > 0)
+                scan_find(set, p, n, found, &f);
         if (!is_end)
                 hold = scan_live(set, p, n);
-        scan_views(set, p, n, is_end, st->view, &st->matches, &hold);
+        if (set->writings_n > 0)
+                scan_views(set, p, n, is_end, st->view, &st->matches, &hold);
         size_t before = out->len;
         uint8_t *to = hold > st->sent ? buf_room(out, hold) : NULL;
         if (to) {

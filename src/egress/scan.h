@@ -62,6 +62,9 @@ bool scan_may_release(const struct scan *);
 /* scan_look(set, p, n, hit): is any of the texts in these bytes? */
 bool scan_look(const struct scan_set *, const void *, size_t, struct scan_hit *hit);
 
+/* scan_is_clean(set, p, n): a quick look that allocates nothing: certainly none of them. */
+bool scan_is_clean(const struct scan_set *, const void *, size_t);
+
 /* scan_look_small(set, p, n): the same for bytes whose letters were all made small, as in the name
  * of a field: by the end of a text alone. */
 bool scan_look_small(const struct scan_set *, const void *, size_t);

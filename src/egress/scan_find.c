@@ -58,6 +58,17 @@ void scan_find(const struct scan_set *s, const uint8_t *p, size_t n, scan_found 
         }
 }
 
+bool scan_is_clean(const struct scan_set *s, const void *bytes, size_t n)
+{
+        const uint8_t *p = bytes;
+        for (size_t i = 0; i + SECRET_HINT_BYTES <= n; i++)
+                if (quick(s, p + i))
+                        return false;
+        /* Escapes hide more than the quick look sees. */
+        return n < SECRET_HINT_BYTES ||
+               (!memchr(p, '%', n) && !memchr(p, '\\', n) && !memchr(p, '&', n));
+}
+
 bool scan_look_small(const struct scan_set *s, const void *bytes, size_t n)
 {
         const uint8_t *p = bytes;

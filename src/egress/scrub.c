@@ -17,6 +17,17 @@ const struct scan_set *scrub_values(struct door *d)
         return scan_set_is_empty(set) ? NULL : set;
 }
 
+const struct scan_set *scrub_values_at(struct door *d, const struct host_name *host, uint16_t port)
+{
+        struct custody *c = custody_of(d);
+        const struct scan_set *set = scrub_values(d);
+        if (set || !c->secrets || !custody_managed(c, host, port, NULL, NULL))
+                return set;
+        if (!c->values)
+                c->values = scan_set_new(c->key);
+        return c->values;
+}
+
 struct scrub *scrub_new(struct door *d, const struct scrub_for *what, const struct scrub_ops *ops,
                         void *ctx)
 {
@@ -24,7 +35,7 @@ struct scrub *scrub_new(struct door *d, const struct scrub_for *what, const stru
         if (!s)
                 str_no_memory();
         s->door = d;
-        s->values = scrub_values(d);
+        s->values = scrub_values_at(d, what->host, what->port);
         s->what = *what;
         s->ops = ops;
         s->ctx = ctx;

@@ -38,6 +38,9 @@ struct scrub_for {
 
 /* scrub_values(d): what is looked for in answers, or NULL when the box has no secrets. */
 const struct scan_set *scrub_values(struct door *);
+/* scrub_values_at(d, host, port): the same; where a secret belongs that has no value yet, a set of
+ * nothing: its first value may be born in an answer. */
+const struct scan_set *scrub_values_at(struct door *, const struct host_name *, uint16_t port);
 
 struct scrub *scrub_new(struct door *, const struct scrub_for *, const struct scrub_ops *,
                         void *ctx);
@@ -57,8 +60,9 @@ bool scrub_drained(struct scrub *);
  */
 int scrub_head(const struct scan_set *, struct head *, const char **why);
 
-/* scrub_request(d, h): a request whose answer will be scrubbed asks only for what can be: codings
- * that are known, one range that is not tiny. Nothing to do for a box without secrets. */
-void scrub_request(struct door *, struct head *);
+/* scrub_request(d, host, port, h): a request whose answer will be scrubbed asks only for what can
+ * be: codings that are known, one range, and no tiny one where a secret belongs (${host} NULL:
+ * anywhere). Nothing to do for a box without secrets. */
+void scrub_request(struct door *, const struct host_name *host, uint16_t port, struct head *);
 
 #endif

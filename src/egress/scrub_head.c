@@ -3,6 +3,7 @@
 #include "egress/scrub.h"
 
 #include "base/str.h"
+#include "egress/custody.h"
 #include "egress/scan.h"
 #include "egress/undo.h"
 
@@ -20,6 +21,8 @@ int scrub_head(const struct scan_set *values, struct head *h, const char **why)
                         *why = "the origin sends a secret as the name of a field";
                         return -1;
                 }
+                if (scan_is_clean(values, head_str(h, f->value), f->value_len))
+                        continue;
                 struct scan s = {0};
                 struct buf out = {0};
                 size_t hits = scan_feed(&s, values, head_str(h, f->value), f->value_len, true, &out,
@@ -74,8 +77,8 @@ static void narrow(struct head *h)
         head_add(h, "accept-encoding", 15, text, strlen(text), NULL);
 }
 
-/* is_fine(range): one range of a fair size: "bytes=N-M", "bytes=N-", "bytes=-N". */
-static bool is_fine(const char *range)
+/* is_fine(range, least): one range of that size at least: "bytes=N-M", "bytes=N-", "bytes=-N". */
+static bool is_fine(const char *range, size_t least)
 {
         char *end;
         if (strncasecmp(range, "bytes=", 6) != 0 || strchr(range, ','))
@@ -93,15 +96,17 @@ static bool is_fine(const char *range)
                         return true;
         }
         b = strtoull(range + 1, &end, 10);
-        return *end == '\0' && b >= a && b - a + !is_suffix >= RANGE_MIN;
+        return *end == '\0' && b >= a && b - a + !is_suffix >= least;
 }
 
-void scrub_request(struct door *d, struct head *h)
+void scrub_request(struct door *d, const struct host_name *host, uint16_t port, struct head *h)
 {
         if (!scrub_values(d))
                 return;
         const struct field *range = head_find(h, "range");
-        if (range && (head_count(h, "range") > 1 || !is_fine(head_str(h, range->value)))) {
+        bool is_managed = !host || custody_managed(custody_of(d), host, port, NULL, NULL);
+        size_t least = is_managed ? RANGE_MIN : 1;
+        if (range && (head_count(h, "range") > 1 || !is_fine(head_str(h, range->value), least))) {
                 /* The whole answer is always right, and a value in it is whole. */
                 head_drop(h, "range");
                 head_drop(h, "if-range");

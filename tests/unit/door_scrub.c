@@ -342,7 +342,7 @@ static void requests(struct door *d)
                 struct head h;
                 head_init(&h);
                 add(&h, all[i].field, all[i].text);
-                scrub_request(d, &h);
+                scrub_request(d, NULL, 443, &h);
                 const struct field *f = head_find(&h, all[i].field);
                 check_str(all[i].name, f ? head_str(&h, f->value) : NULL, all[i].want);
                 head_free(&h);
