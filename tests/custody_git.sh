@@ -289,13 +289,35 @@ if [ -x /usr/sbin/sshd ] && has ssh-keygen && [ -n "$shell" ]; then
 			same "a key of kind $kind" "$out" hello
 		done
 
+		# A key that only the user's own agent can use: it signs, outside, what the keeper has judged.
+		ssh-keygen -q -t ed25519 -N 'a passphrase' -C 'a locked key' -f "$HOME/.ssh/id_locked"
+		cat "$HOME/.ssh/id_locked.pub" >>"$work/ssh/authorized"
+		cp "$HOME/.ssh/id_locked" "$work/ssh/unlocked"
+		ssh-keygen -q -p -P 'a passphrase' -N '' -f "$work/ssh/unlocked" >/dev/null
+		ssh-agent -D -a "$work/agent" >/dev/null 2>&1 &
+		door_pids+=($!)
+		within 10 test -S "$work/agent"
+		SSH_AUTH_SOCK=$work/agent ssh-add -q "$work/ssh/unlocked" 2>"$work/add.err"
+		check 'the user has an agent with that key' $? "$(cat "$work/add.err")"
+		for file in id_locked id_locked.pub; do
+			cat >"$work/rules" <<-RULES
+				tcp git.example.test:22 to=127.0.0.1:$ssh_port
+				tcp else.example.test:22 to=127.0.0.1:$else_port
+				secret GIT_KEY from file ~/.ssh/$file at git.example.test as ssh
+			RULES
+			out=$(cd "$work/ws" && SSH_AUTH_SOCK=$work/agent box --level strict --policy "$work/rules" -- \
+				sh -c "ssh -o BatchMode=yes $me@git.example.test echo hello; $to_else; ssh-add -L | wc -l" 2>&1)
+			same "the user's agent signs for $file" "$(head -n 1 <<<"$out")" hello
+			holds 'and not for another server' "$out" 'Permission denied'
+			same 'the box sees one key of it' "$(tail -n 1 <<<"$out")" 1
+		done
+
 		# What cannot be used is said before the box starts.
 		refused() { # name, words, line
 			printf '%s\n' "$3" >"$work/rules"
 			! out=$(cd "$work/ws" && box --policy "$work/rules" -- true 2>&1) && grep -q -- "$2" <<<"$out"
 			check "$1" $? "$out"
 		}
-		ssh-keygen -q -t ed25519 -N 'a passphrase' -f "$HOME/.ssh/id_locked"
 		refused 'a key with a passphrase' 'has a passphrase' 'secret K from file ~/.ssh/id_locked at git.example.test as ssh'
 		refused 'a public key' 'is a public key' 'secret K from file ~/.ssh/id_ed25519.pub at git.example.test as ssh'
 		refused 'a host that nobody knows' 'no host key of new.example.test is known' \

@@ -2,6 +2,7 @@
 #include "keeper/serve_int.h"
 
 #include "keeper/sign.h"
+#include "keeper/ssh_outside.h"
 #include "keeper/ssh_sign.h"
 #include "keeper/token.h"
 #include "wire/frame.h"
@@ -26,6 +27,8 @@ const struct keeper_entry keeper_from_supervisor[] = {
         {DOOR_SECRET, serve_secret},
         {DOOR_REVOKE, serve_revoke},
         {DOOR_SSH_HOSTS, ssh_hosts_serve},
+        {DOOR_SSH_HELD, ssh_held_serve},
+        {DOOR_SSH_ASKED, ssh_asked_serve},
         {DOOR_KEPT, token_kept},
         {0, NULL},
 };

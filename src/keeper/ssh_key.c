@@ -104,10 +104,10 @@ static int no_passphrase(char *room, int size, int is_writing, void *asked)
 
 static int has_passphrase(struct err *err)
 {
-        return err_set(
-                err, E_INPUT,
-                "has a passphrase: make a copy for boxes without one (cp KEY COPY; ssh-keygen "
-                "-p -N '' -f COPY), or a key of their own, and name that file");
+        return err_set(err, E_INPUT,
+                       "has a passphrase: load it into your ssh agent (ssh-add KEY), or give boxes "
+                       "a key of "
+                       "their own without one (ssh-keygen -t ed25519 -N '' -f KEY)");
 }
 
 static int read_pem(const char *text, size_t n, struct ssh_key *k, struct err *err)
@@ -149,7 +149,7 @@ static int read_any(const char *text, size_t n, struct ssh_key *k, struct err *e
             (memcmp(text, "ssh-", 4) == 0 || memcmp(text, "ecdsa-", 6) == 0))
                 return err_set(err, E_INPUT,
                                "is a public key: name the file without .pub, which holds the "
-                               "private one");
+                               "private one, or load it into your ssh agent");
         uint8_t *bytes = ssh_key_armour(text, n, "OPENSSH PRIVATE KEY", &len);
         if (!bytes)
                 return read_pem(text, n, k, err);
@@ -193,6 +193,43 @@ int ssh_key_read(const char *text, size_t n, struct ssh_key *k, struct err *err)
         if (r < 0)
                 ssh_key_free(k);
         return r;
+}
+
+/* public_line(text, n, k): "ssh-ed25519 AAAA... comment". */
+static int public_line(const char *text, size_t n, struct ssh_key *k)
+{
+        const char *end = text + n, *nl = memchr(text, '\n', n);
+        end = nl ? nl : end;
+        const char *from = memchr(text, ' ', (size_t)(end - text));
+        if (!from)
+                return -1;
+        from++;
+        const char *to = memchr(from, ' ', (size_t)(end - from));
+        to = to ? to : end;
+        uint8_t *room = buf_room(&k->blob, (size_t)(to - from) + 1);
+        ssize_t got = room ? ssh_key_decode(from, to, room) : -1;
+        k->blob.len = got > 0 ? (size_t)got : 0;
+        return got > 0 ? 0 : -1;
+}
+
+int ssh_key_public(const char *text, size_t n, struct ssh_key *k)
+{
+        size_t len;
+        struct err err = {0};
+        *k = (struct ssh_key){.comment = str_dup("")};
+        uint8_t *bytes = ssh_key_armour(text, n, "OPENSSH PRIVATE KEY", &len);
+        int r = bytes ? ssh_key_open_public(&(struct ssh_bytes){bytes, len}, &k->blob)
+                      : public_line(text, n, k);
+        if (bytes)
+                OPENSSL_secure_clear_free(bytes, n);
+        EVP_PKEY *key =
+                r == 0 ? ssh_public_key(&(struct ssh_bytes){k->blob.data, k->blob.len}, &err)
+                       : NULL;
+        bool is_good = key != NULL;
+        EVP_PKEY_free(key);
+        if (!is_good)
+                ssh_key_free(k);
+        return is_good ? 0 : -1;
 }
 
 void ssh_key_free(struct ssh_key *k)

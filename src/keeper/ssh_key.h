@@ -25,6 +25,10 @@ enum { SSH_COMMENT_MAX = 128 };
 int ssh_key_read(const char *text, size_t n, struct ssh_key *, struct err *);
 void ssh_key_free(struct ssh_key *);
 
+/* ssh_key_public(text, n, key): of a file whose private half cannot be had here (it has a
+ * passphrase, or is a .pub file) at least the public one; key->key is NULL. 0 or -1. */
+int ssh_key_public(const char *text, size_t n, struct ssh_key *);
+
 /* ssh_key_line(key, b): "ssh-ed25519 AAAA... comment", as in a .pub file. */
 void ssh_key_line(const struct ssh_key *, struct buf *);
 
@@ -40,6 +44,10 @@ int ssh_key_sign(const struct ssh_key *, const struct ssh_method *, const struct
 uint8_t *ssh_key_armour(const char *text, size_t n, const char *label, size_t *len);
 /* ssh_key_open(bytes, key, err): openssh-key-v1. */
 int ssh_key_open(const struct ssh_bytes *, struct ssh_key *, struct err *);
+/* ssh_key_open_public(bytes, b): only its public half, which no passphrase hides. 0 or -1. */
+int ssh_key_open_public(const struct ssh_bytes *, struct buf *);
+/* ssh_key_decode(p, end, out): base64 with blanks in it; how many bytes, or -1. */
+ssize_t ssh_key_decode(const char *p, const char *end, uint8_t *out);
 /* ssh_key_blob(pkey, b): the public key as ssh writes it. 0 or -1 for a kind that ssh lacks. */
 int ssh_key_blob(EVP_PKEY *, struct buf *);
 void ssh_put(struct buf *, const void *, size_t);

@@ -24,8 +24,7 @@ static int digit(char c)
         return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* decode(p, end, out): base64 with line ends in it; how many bytes, or -1. */
-static ssize_t decode(const char *p, const char *end, uint8_t *out)
+ssize_t ssh_key_decode(const char *p, const char *end, uint8_t *out)
 {
         uint32_t bits = 0;
         unsigned have = 0;
@@ -65,7 +64,7 @@ uint8_t *ssh_key_armour(const char *text, size_t n, const char *label, size_t *l
         uint8_t *bytes = OPENSSL_secure_zalloc(n);
         if (!bytes)
                 str_no_memory();
-        ssize_t got = decode(from, to, bytes);
+        ssize_t got = ssh_key_decode(from, to, bytes);
         *len = got > 0 ? (size_t)got : 0;
         return bytes;
 }
@@ -208,24 +207,45 @@ static int open_private(const struct ssh_bytes *inner, struct ssh_key *k, struct
         return 0;
 }
 
-int ssh_key_open(const struct ssh_bytes *bytes, struct ssh_key *k, struct err *err)
+/* A file of ssh-keygen, but for its private part. */
+struct outer {
+        struct ssh_bytes cipher, kdf, options, public, inner;
+};
+
+static int open_outer(const struct ssh_bytes *bytes, struct outer *o)
 {
         static const char magic[] = "openssh-key-v1"; /* with its NUL */
         struct cur c = cur_of(bytes->p, bytes->n);
-        struct ssh_bytes cipher, kdf, options, public, inner;
         const uint8_t *head;
         uint32_t n;
         if (cur_bytes(&c, sizeof magic, &head) < 0 || memcmp(head, magic, sizeof magic) != 0 ||
-            ssh_get(&c, 64, &cipher) < 0 || ssh_get(&c, 64, &kdf) < 0 ||
-            ssh_get(&c, 256, &options) < 0 || cur_u32(&c, &n) < 0 || n != 1 ||
-            ssh_get(&c, FIELD_MAX, &public) < 0 || ssh_get(&c, FIELD_MAX * 2, &inner) < 0)
+            ssh_get(&c, 64, &o->cipher) < 0 || ssh_get(&c, 64, &o->kdf) < 0 ||
+            ssh_get(&c, 256, &o->options) < 0 || cur_u32(&c, &n) < 0 || n != 1 ||
+            ssh_get(&c, FIELD_MAX, &o->public) < 0 || ssh_get(&c, FIELD_MAX * 2, &o->inner) < 0)
+                return -1;
+        return 0;
+}
+
+int ssh_key_open(const struct ssh_bytes *bytes, struct ssh_key *k, struct err *err)
+{
+        struct outer o;
+        if (open_outer(bytes, &o) < 0)
                 return broken(err);
-        if (!ssh_is(&cipher, "none") || !ssh_is(&kdf, "none"))
+        if (!ssh_is(&o.cipher, "none") || !ssh_is(&o.kdf, "none"))
                 return err_set(err, E_REFUSED, "has a passphrase");
-        if (open_private(&inner, k, err) < 0)
+        if (open_private(&o.inner, k, err) < 0)
                 return -1;
         if (ssh_key_blob(k->key, &k->blob) < 0 || k->blob.is_broken ||
-            !ssh_same(&public, &(struct ssh_bytes){k->blob.data, k->blob.len}))
+            !ssh_same(&o.public, &(struct ssh_bytes){k->blob.data, k->blob.len}))
                 return broken(err);
+        return 0;
+}
+
+int ssh_key_open_public(const struct ssh_bytes *bytes, struct buf *b)
+{
+        struct outer o;
+        if (open_outer(bytes, &o) < 0)
+                return -1;
+        buf_put(b, o.public.p, o.public.n);
         return 0;
 }

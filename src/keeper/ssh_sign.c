@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "keeper/ssh_key.h"
+#include "keeper/ssh_outside.h"
 #include "role/ssh_proof.h"
 #include "wire/frame.h"
 
@@ -96,6 +97,11 @@ static void free_cache(void *p)
         free(p);
 }
 
+static bool is_outside(const struct ssh_key *key)
+{
+        return ssh_outside_holds(&(struct ssh_bytes){key->blob.data, key->blob.len});
+}
+
 int ssh_take(struct keeper *k, struct store_secret *s, const uint8_t *text, size_t n,
              struct err *err)
 {
@@ -116,8 +122,9 @@ int ssh_take(struct keeper *k, struct store_secret *s, const uint8_t *text, size
                                name);
         }
         struct err why = {0};
-        if (ssh_key_read((const char *)text, n, key, &why) < 0) {
-                free(key);
+        if (ssh_key_read((const char *)text, n, key, &why) < 0 &&
+            (ssh_key_public((const char *)text, n, key) < 0 || !is_outside(key))) {
+                free_cache(key);
                 return err_set(err, E_INPUT, "the key of %s %s", name, why.text);
         }
         if (store_set(k->store, s, "", text, n, STORE_OPEN, err) < 0) {
@@ -221,9 +228,13 @@ int ssh_sign_serve(struct keeper *k, struct frame *f)
         }
         if (!judge_key(k, &a, &sent) || !judge_login(k, &a, &bind, &data, flags, &login, &sent))
                 return sent;
+        const struct ssh_key *key = a.secret->cache;
+        if (!key->key) {
+                struct ssh_bytes blob = {key->blob.data, key->blob.len};
+                return ssh_outside_sign(k, &a, &blob, &login, &data, flags);
+        }
         _cleanup_buf_ struct buf signature = {0};
-        if (ssh_key_sign(a.secret->cache, login.method, &data, &signature) < 0 ||
-            signature.is_broken)
+        if (ssh_key_sign(key, login.method, &data, &signature) < 0 || signature.is_broken)
                 return keeper_ask_no(k, &a, DOOR_NO_VALUE, "the key could not sign");
         char user[SSH_WORDS], note[SSH_WORDS + 32];
         snprintf(note, sizeof note, "signed a login as %s", ssh_words(&login.user, user));

@@ -49,6 +49,12 @@ const struct ssh_method *ssh_method_of_key(const struct ssh_bytes *type);
  * the caller frees. NULL and a sentence otherwise. */
 EVP_PKEY *ssh_public_key(const struct ssh_bytes *blob, struct err *);
 
+/* ssh_signature_check(key, method, signature, text, err): did ${key} sign ${text}, by ${method}
+ * (NULL: by any that it can)? 0 or -1. */
+int ssh_signature_check(const struct ssh_bytes *key, const struct ssh_method *,
+                        const struct ssh_bytes *signature, const struct ssh_bytes *text,
+                        struct err *);
+
 /* What session-bind brings. */
 struct ssh_bind {
         struct ssh_bytes host_key, session, signature;

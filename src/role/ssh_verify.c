@@ -145,25 +145,35 @@ static bool is_signed(EVP_PKEY *key, const struct ssh_method *m, const struct ss
         return ok;
 }
 
+int ssh_signature_check(const struct ssh_bytes *key_blob, const struct ssh_method *want,
+                        const struct ssh_bytes *signature, const struct ssh_bytes *text,
+                        struct err *err)
+{
+        struct cur c = cur_of(signature->p, signature->n);
+        struct cur k = cur_of(key_blob->p, key_blob->n);
+        struct ssh_bytes name, raw, type;
+        EVP_PKEY *key = ssh_public_key(key_blob, err);
+        if (!key)
+                return -1;
+        const struct ssh_method *m = NULL;
+        if (signature->n <= SSH_SIGNATURE_MAX && ssh_get(&c, 64, &name) == 0 &&
+            ssh_get(&c, SSH_SIGNATURE_MAX, &raw) == 0 && !c.left && ssh_get(&k, 64, &type) == 0)
+                m = ssh_method_find(&name);
+        bool ok =
+                m && (!want || m == want) && ssh_is(&type, m->key) && is_signed(key, m, &raw, text);
+        EVP_PKEY_free(key);
+        return ok ? 0 : err_set(err, E_REFUSED, "the signature is not good");
+}
+
 int ssh_bind_check(const struct ssh_bind *b, struct err *err)
 {
-        struct cur c = cur_of(b->signature.p, b->signature.n);
-        struct cur k = cur_of(b->host_key.p, b->host_key.n);
-        struct ssh_bytes name, raw, type;
-        if (b->session.n < 16 || b->session.n > SSH_SESSION_MAX ||
-            b->signature.n > SSH_SIGNATURE_MAX)
+        struct err why = {0};
+        if (b->session.n < 16 || b->session.n > SSH_SESSION_MAX)
                 return err_set(err, E_REFUSED, "the session that the client showed is no session");
-        EVP_PKEY *key = ssh_public_key(&b->host_key, err);
-        if (!key)
-                return err_add(err, "the server's host key");
-        const struct ssh_method *m = NULL;
-        if (ssh_get(&c, 64, &name) == 0 && ssh_get(&c, SSH_SIGNATURE_MAX, &raw) == 0 && !c.left &&
-            ssh_get(&k, 64, &type) == 0)
-                m = ssh_method_find(&name);
-        bool ok = m && ssh_is(&type, m->key) && is_signed(key, m, &raw, &b->session);
-        EVP_PKEY_free(key);
-        if (!ok)
-                return err_set(err, E_REFUSED,
-                               "the host key did not sign the session that the client showed");
+        if (ssh_signature_check(&b->host_key, NULL, &b->signature, &b->session, &why) < 0)
+                return err_set(
+                        err, E_REFUSED,
+                        "the host key did not sign the session that the client showed: %.200s",
+                        why.text);
         return 0;
 }

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/fdio.h"
 #include "base/str.h"
+#include "session/sup_ssh.h"
 #include "session/vault_key.h"
 
 #include <fcntl.h>
@@ -93,11 +94,13 @@ int session_secrets_capture(struct session_secrets *all, const char *data_dir, s
 {
         if (all->n == 0)
                 return 0;
-        bool needs_env = false;
+        const char *agent = getenv("SSH_AUTH_SOCK");
+        bool needs_env = false, needs_agent = false;
         for (size_t i = 0; i < all->n; i++) {
                 enum rule_source source = all->v[i].line.secret->source;
                 needs_env = needs_env || source == RULE_FROM_CMD || source == RULE_FROM_AWS ||
                             source == RULE_FROM_VAULT;
+                needs_agent = needs_agent || sup_ssh_is(all->v[i].line.secret);
                 if ((source == RULE_FROM_ENV && capture_env(&all->v[i], err) < 0) ||
                     (source == RULE_FROM_VAULT && capture_vault(&all->v[i], data_dir, err) < 0))
                         return -1;
@@ -105,6 +108,9 @@ int session_secrets_capture(struct session_secrets *all, const char *data_dir, s
         for (char **e = environ; needs_env && e && *e; e++)
                 if (is_wanted(*e))
                         strs_add(&all->env, *e);
+        /* The private half of a key of ssh may be the user's own agent's. */
+        if (needs_agent && !needs_env && agent)
+                strs_set_env(&all->env, "SSH_AUTH_SOCK", agent);
         return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fdio.h"
+#include "session/sup_ssh_agent.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,6 +82,10 @@ static void on_role(void *ctx, uint32_t events)
         case DOOR_SETTLED:
                 if (r->role == SUP_EGRESS && cur_u64(&f.body, &number) == 0)
                         sup_ask_settled(d, number);
+                break;
+        case DOOR_SSH_ASK:
+                if (r->role == SUP_KEEPER)
+                        sup_ssh_agent_ask(d->sup, &f.body);
                 break;
         case DOOR_SECRET_OK:
         case DOOR_SECRET_BAD:

@@ -8,6 +8,7 @@
 #include "session/secret_files.h"
 #include "session/secret_mask.h"
 #include "session/sup_ssh.h"
+#include "session/sup_ssh_agent.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -165,11 +166,13 @@ static int send_patiently(struct sup_role_process *r, uint32_t type, const struc
 int sup_secrets_give(struct sup_secret *x, int fd, struct err *err)
 {
         struct sup_door *d = x->all->sup->door;
-        _cleanup_buf_ struct buf line = {0}, b = {0}, hosts = {0};
+        _cleanup_buf_ struct buf line = {0}, b = {0}, hosts = {0}, held = {0};
         if (sup_ssh_is(x->secret->line.secret)) {
                 if (sup_ssh_hosts(x->secret, x->all->sup->plan->box.home, &hosts, err) < 0)
                         return -1;
-                if (send_patiently(&d->roles[SUP_KEEPER], DOOR_SSH_HOSTS, &hosts, -1) < 0)
+                sup_ssh_agent_held(x->source.env, &held);
+                if (send_patiently(&d->roles[SUP_KEEPER], DOOR_SSH_HOSTS, &hosts, -1) < 0 ||
+                    send_patiently(&d->roles[SUP_KEEPER], DOOR_SSH_HELD, &held, -1) < 0)
                         return err_sys(err, "tell the keeper whom a key of ssh is for");
         }
         rule_line_print(&x->secret->line, &line);

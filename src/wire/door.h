@@ -73,6 +73,9 @@ enum door_msg {
         DOOR_SSH_HOSTS, /* u32 number, u32 n, n x (lstr host, u32 port, bytes host key): by which
                            keys the places of an `as ssh` secret are known; before its DOOR_SECRET
                          */
+        DOOR_SSH_HELD,  /* u32 n, n x bytes public key: what the user's own ssh agent holds, for
+                           secrets whose private half only that has; before DOOR_SECRET */
+        DOOR_SSH_ASKED, /* u32 id, bytes signature, empty when the agent did not: to DOOR_SSH_ASK */
 
         /* keeper -> supervisor */
         DOOR_SECRET_OK = 510, /* u32 number, lstr provider or "", lstr warning or "", u32 n,
@@ -84,6 +87,8 @@ enum door_msg {
         DOOR_ROTATED, /* u32 number, bytes JSON with access, refresh, expires: to be kept where the
                          host keeps it, before anybody uses it; empty: there is nothing to keep. The
                          lock of DOOR_REFRESH is let go. Answered by DOOR_KEPT */
+        DOOR_SSH_ASK, /* u32 id, bytes public key, bytes what is to be signed, u32 flags: have the
+                         user's own agent sign it; it was judged already */
 
         /* keeper -> egress */
         DOOR_GRANTED = 520, /* u32 number, lstr secret line, u32 n, n x (lstr part, lstr

@@ -151,6 +151,86 @@ static void take_back(void)
         CHECK("it is revoked", kp_hear(kp.ctl, 10000) == DOOR_REVOKED);
 }
 
+/* --- a key that only the user's agent has: the test is that agent ------------------------------
+ */
+
+static const struct ssh_key *agent_signs_with;
+static bool agent_lies;
+
+/* be_agent(): answer one DOOR_SSH_ASK. */
+static bool be_agent(void)
+{
+        _cleanup_buf_ struct buf b = {0}, sig = {0};
+        struct ssh_bytes blob, data;
+        uint32_t id, flags;
+        if (kp_hear(kp.ctl, 10000) != DOOR_SSH_ASK || cur_u32(&kp.f.body, &id) < 0 ||
+            ssh_get(&kp.f.body, 4096, &blob) < 0 || ssh_get(&kp.f.body, 16384, &data) < 0 ||
+            cur_u32(&kp.f.body, &flags) < 0)
+                return false;
+        struct ssh_bytes other = {session, sizeof session};
+        if (agent_signs_with)
+                ssh_key_sign(agent_signs_with, ed25519(), agent_lies ? &other : &data, &sig);
+        buf_put_u32(&b, id);
+        ssh_put(&b, sig.data, sig.len);
+        return frame_send(kp.ctl, DOOR_SSH_ASKED, &b, NULL, 0) == 0;
+}
+
+/* through_agent(what, words): a login; NULL words: it is to be signed. */
+static void through_agent(const char *what, const char *words)
+{
+        pid_t pid = fork(); /* the supervisor answers while egress waits */
+        if (pid == 0)
+                _exit(be_agent() ? 0 : 1);
+        _cleanup_buf_ struct buf sig = {0}, data = {0};
+        int status = -1;
+        uint32_t type = ask(&(struct lie){.number = 3}, &sig, &data);
+        waitpid(pid, &status, 0);
+        CHECK("the user's agent was asked", status == 0);
+        check(words ? type == DOOR_PLACE_NO && strstr(kp.words, words) : type == DOOR_SSH_SIGNED,
+              what, "type %u: %s", type, kp.words);
+}
+
+static void tell_held(const struct ssh_key *k)
+{
+        _cleanup_buf_ struct buf b = {0};
+        buf_put_u32(&b, k != NULL);
+        if (k)
+                ssh_put(&b, k->blob.data, k->blob.len);
+        frame_send(kp.ctl, DOOR_SSH_HELD, &b, NULL, 0);
+}
+
+static void test_outside(void)
+{
+        static const char line[] = "secret LOCKED from file ~/.ssh/l at git.example.org as ssh";
+        _cleanup_buf_ struct buf public = {0};
+        ssh_key_line(&user, &public);
+        buf_put_str(&public, "\n");
+        tell_hosts(3, &host);
+        CHECK("a public key that no agent holds is refused",
+              kp_secret_bytes(3, line, public.data, public.len) == DOOR_SECRET_BAD &&
+                      strstr(kp.words, "ssh agent"));
+        tell_held(&stranger);
+        CHECK("also when the agent holds another",
+              kp_secret_bytes(3, line, public.data, public.len) == DOOR_SECRET_BAD);
+        tell_held(&user);
+        CHECK("one that it holds is taken",
+              kp_secret_bytes(3, line, public.data, public.len) == DOOR_SECRET_OK);
+        CHECK("egress hears of it", kp_hear(kp.egress, 10000) == DOOR_GRANTED &&
+                                            kp_hear(kp.egress, 10000) == DOOR_SSH_KEY);
+        agent_signs_with = &user;
+        through_agent("a login is signed by the user's agent", NULL);
+        refuses("not for another server, and the agent is not asked",
+                &(struct lie){.number = 3, .host_key = &stranger, .signer = &stranger},
+                "none of the key's places");
+        agent_signs_with = NULL;
+        through_agent("an agent that refuses", "did not sign");
+        agent_signs_with = &stranger;
+        through_agent("an agent that signs with another key", "signed something else");
+        agent_signs_with = &user;
+        agent_lies = true;
+        through_agent("an agent that signs something else", "signed something else");
+}
+
 int main(void)
 {
         if (!run("command -v ssh-keygen >/dev/null")) {
@@ -217,6 +297,7 @@ int main(void)
         kp_hear(kp.egress, 10000);
         signs("the first is back");
 
+        test_outside();
         take_back();
         refuses("a revoked key does not sign", &(struct lie){0}, "revoked");
         CHECK("it ends in peace", kp_end() == 0);
