@@ -33,8 +33,9 @@ worked() {
 	term_type "\"\$OSTIARY\" run -q --keep -n c-$name --profile $name $flags --allow '* $host to=127.0.0.1:$port ca=$work/ca.pem' -- sh $name.sh"
 	shows "$name: comes to its end" 'ended with' 90
 	holds "$name: which is a good one" "$(term_screen)" 'ended with 0'
-	"$ostiary" cp -q "c-$name:made.txt" "$work/made-$name" 2>/dev/null
-	same "$name: ran what the model wanted" "$(cat "$work/made-$name" 2>/dev/null)" "made by $name"
+	term_prompt # the box is over; before that it may be about to end
+	"$ostiary" cp -q "c-$name:made.txt" "$work/made-$name" 2>"$work/cp.err"
+	same "$name: ran what the model wanted" "$(cat "$work/made-$name" "$work/cp.err" 2>/dev/null)" "made by $name"
 	"$ostiary" cp -q "c-$name:env.txt" "$work/env-$name" 2>/dev/null
 	holds "$name: with a $variable in its environment" "$(cat "$work/env-$name" 2>/dev/null)" "$variable="
 	! grep -q "$key" "$work/env-$name"
