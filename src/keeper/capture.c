@@ -56,16 +56,24 @@ static struct store_secret *of_host(struct keeper *k, const struct host_name *ho
         return NULL;
 }
 
+static struct store_secret *oldest(struct keeper *k)
+{
+        struct store_secret *found = NULL;
+        for (struct store_secret *x = NULL; (x = store_each(k->store, x));)
+                if (x->is_captured && (!found || x->used_ms < found->used_ms))
+                        found = x;
+        return found;
+}
+
 static void make_room(struct keeper *k)
 {
         while (store_count(k->store, true) >= KEEPER_CAPTURED_MAX) {
-                struct store_secret *oldest = NULL;
-                for (struct store_secret *x = NULL; (x = store_each(k->store, x));)
-                        if (x->is_captured && (!oldest || x->used_ms < oldest->used_ms))
-                                oldest = x;
-                oldest->state = STORE_EXPIRED;
-                keeper_gone(k, oldest);
-                store_remove(k->store, oldest);
+                struct store_secret *x = oldest(k);
+                if (!x)
+                        return;
+                store_wipe(x, STORE_EXPIRED);
+                keeper_gone(k, x);
+                store_remove(k->store, x);
         }
 }
 

@@ -262,7 +262,7 @@ int store_set(struct store *s, struct store_secret *x, const char *name, const u
         if (!p) {
                 p = &x->parts[x->parts_n++];
                 *p = (struct store_part){.placeholder = placeholder};
-                strcpy(p->name, name);
+                memcpy(p->name, name, strlen(name) + 1);
         }
         wipe_part(p);
         p->value = copy;

@@ -41,8 +41,9 @@ int token_give_back(struct keeper *k, struct token *t, char *const *got)
         if (t->kind != TOKEN_LOGIN || !got[TOKEN_GOT_ACCESS] || !got[TOKEN_GOT_REFRESH])
                 return token_serve_parked(k, t);
         uint64_t life = got[TOKEN_GOT_EXPIRES] ? strtoull(got[TOKEN_GOT_EXPIRES], NULL, 10) : 3600;
+        uint64_t ends = token_now_s() + life;
         json_t *o = json_object();
-        json_object_set_new(o, "expires", json_integer((json_int_t)(token_now_s() + life)));
+        json_object_set_new(o, "expires", json_integer((json_int_t)ends));
         json_object_set_new(o, "access", json_string(got[TOKEN_GOT_ACCESS]));
         json_object_set_new(o, "refresh", json_string(got[TOKEN_GOT_REFRESH]));
         char *text = json_dumps(o, JSON_COMPACT);
