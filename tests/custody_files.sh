@@ -179,6 +179,31 @@ out=$("$ostiary" exec -q "$name" -- readlink services </dev/null 2>&1)
 same 'a link that the box made stays its own' "$out" /
 "$ostiary" rm -f "$name" >/dev/null 2>&1
 
+# A token that is shown to a place of a granted secret becomes the placeholder that works there.
+printf '//npm.example.org/:_authToken=fakeVALUEnpm1\n//else.example.org/:_authToken=fakeVALUEnpm2\n' >.npmrc
+printf 'machine git.example.org\n  login me\n  password fakeVALUEnetrc1\nmachine x.example.org login me password fakeVALUEnetrc2\n' >.netrc
+got=$(box --policy "$work/policy" -- sh -c 'cat .npmrc .netrc; echo "$NPM_TOKEN"; echo "$GIT_PASS"')
+holds 'a registry in .npmrc' "$got" "//npm.example.org/:_authToken=$(tail -2 <<<"$got" | head -1)"
+holds 'a machine in .netrc' "$got" "password $(tail -1 <<<"$got")"
+same 'and any other is worth nothing' "$(grep -c "$mark" <<<"$got")" 0
+rm .npmrc .netrc
+# Directories that are bound beside the workspace.
+mkdir -p "$work/beside"
+echo "A_TOKEN=${mark}beside" >"$work/beside/.env"
+for mode in cow rw; do
+	same "a directory bound $mode" "$(box --bind "$work/beside:$mode" -- grep -c "$mark" "$work/beside/.env")" 0
+done
+same 'is as it was' "$(cat "$work/beside/.env")" "A_TOKEN=${mark}beside"
+if has git; then
+	(
+		cd "$work" && git init -q main && cd main && git remote add origin "https://me:${mark}worktree@up.example.org/a.git" &&
+			git -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m x && git worktree add -q "$work/tree" -b side
+	) 2>/dev/null
+	got=$(box -w "$work/tree" -- git -C "$work/tree" config remote.origin.url 2>&1)
+	case $got in *"$mark"*) false ;; https://me:*@up.example.org/a.git) true ;; *) false ;; esac
+	check 'a remote of a worktree' $? "$got"
+fi
+
 out=$("$ostiary" run -q --live -- sh -c 'cat .env; echo x >>.env; mv .env away; rm -f .env; cat .git/config 2>/dev/null' 2>&1)
 same '--live: none of them is in the box either' "$(grep -c "$mark" <<<"$out")" 0
 holds '--live: the rest of the file is' "$out" PORT=3000

@@ -65,16 +65,16 @@ static void put_stand_in(struct buf *out, const char *p, size_t n)
         free(random);
 }
 
-static bool is_at(const struct session_secret *s, const char *host)
+static bool is_at(const struct session_secret *s, const char *host, enum rule_form form)
 {
         struct host_name h;
         if (!*host || host_name_parse(host, strlen(host), &h, NULL) < 0)
                 return false;
         const struct rule_secret *r = s->line.secret;
-        bool is_basic = false;
+        bool is_shown_so = false;
         for (size_t i = 0; i < r->forms_n; i++)
-                is_basic |= r->forms[i].form == RULE_AS_BASIC;
-        for (size_t i = 0; is_basic && i < r->places_n; i++)
+                is_shown_so |= r->forms[i].form == form;
+        for (size_t i = 0; is_shown_so && i < r->places_n; i++)
                 if (r->places[i].host_kind == RULE_HOST_EXACT
                             ? host_name_equal(&r->places[i].host, &h)
                             : host_name_is_below(&h, &r->places[i].host))
@@ -109,7 +109,8 @@ static const struct session_secret *granted(const struct session_secrets *all,
         for (size_t i = 0; all && i < all->n; i++) {
                 const struct session_secret *s = &all->v[i];
                 if (*span->name ? strcmp(span->name, s->line.secret->name) == 0
-                                : is_at(s, span->host))
+                                : is_at(s, span->host,
+                                        span->is_bearer ? RULE_AS_BEARER : RULE_AS_BASIC))
                         return s;
         }
         const char *aws = aws_part(span->name);

@@ -9,7 +9,9 @@
 #include "session/secret_scan.h"
 
 #include <stddef.h>
+#include <sys/stat.h>
 
+struct box_mount;
 struct session_plan;
 struct session_secrets;
 
@@ -55,5 +57,34 @@ void secret_mask_copy_free(struct secret_mask_copy *);
  * placeholders yet (parts_n 0) a granted name gets a stand-in like any other. */
 void secret_mask_copy_make(enum secret_scan_kind, const char *text, size_t n,
                            const struct session_secrets *, struct secret_mask_copy *);
+
+/* secret_mask_tree.c: reading what is looked through. */
+
+/* A tree that is looked through: the workspace, a bound directory that the box may write to, or the
+ * git directory of a worktree. */
+struct secret_mask_tree {
+        char *source;   /* on the host */
+        char *target;   /* in the box */
+        char layer[32]; /* "ws", "git0", or "live" */
+        int source_fd, upper_fd;
+};
+
+/* secret_mask_tree_open(m, t): is this mount one that is looked through? Close it in any case. */
+bool secret_mask_tree_open(const struct box_mount *, struct secret_mask_tree *);
+void secret_mask_tree_close(struct secret_mask_tree *);
+#define _cleanup_tree_ __attribute__((cleanup(secret_mask_tree_close)))
+/* secret_mask_tree_walk(t, paths): the files in it that are worth a look. */
+void secret_mask_tree_walk(const struct secret_mask_tree *, struct strs *paths);
+
+/* secret_mask_read(root, path, b, st): a plain file beneath ${root}, followed by a NUL byte; false
+ * when it is none, or too large (then ${st} says so). Wipe the buffer afterwards. */
+bool secret_mask_read(int root, const char *path, struct buf *, struct stat *);
+/* What was read holds secrets, and a process that is forked from here would keep them. */
+void secret_mask_wipe(struct buf *);
+#define _cleanup_wiped_ __attribute__((cleanup(secret_mask_wipe)))
+/* secret_mask_sha(dir, path, sha): of a file; "" when it cannot be read. */
+void secret_mask_sha(int dir, const char *path, char sha[SHA256_HEX_LEN + 1]);
+/* secret_mask_joined(l): with commas between; the caller frees. */
+char *secret_mask_joined(const struct strs *);
 
 #endif

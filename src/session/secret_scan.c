@@ -43,6 +43,7 @@ static const struct {
         {".pypirc", SECRET_SCAN_TEXT},
         {".netrc", SECRET_SCAN_NETRC},
         {".git-credentials", SECRET_SCAN_TEXT},
+        {".gitmodules", SECRET_SCAN_SHAPES},
         {"*.tfstate", SECRET_SCAN_TEXT},
         {"*.tfstate.backup", SECRET_SCAN_TEXT},
         {"*.tfvars", SECRET_SCAN_TEXT},
@@ -132,6 +133,31 @@ struct walk {
         int64_t until;
 };
 
+static void take_config(struct walk *w, const char *git_dir)
+{
+        struct stat st;
+        _cleanup_free_ char *config = str_fmt("%s/config", git_dir);
+        if (fstatat(w->root, config, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
+                strs_add(w->paths, config);
+}
+
+/* take_git(w, path): the settings of a repository and of its submodules name their remotes. */
+static void take_git(struct walk *w, const char *path)
+{
+        _cleanup_free_ char *modules = str_fmt("%s/modules", path);
+        take_config(w, path);
+        int fd = openat(w->root, modules,
+                        O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        _cleanup_closedir_ DIR *d = fd < 0 ? NULL : fdopendir(fd);
+        if (!d && fd >= 0)
+                close(fd);
+        for (struct dirent *e; d && (e = readdir(d)) && w->paths->n < HITS_MAX;) {
+                _cleanup_free_ char *module = str_fmt("%s/%s", modules, e->d_name);
+                if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+                        take_config(w, module);
+        }
+}
+
 static void take(struct walk *w, const char *dir, const struct dirent *e)
 {
         const char *name = e->d_name;
@@ -143,9 +169,7 @@ static void take(struct walk *w, const char *dir, const struct dirent *e)
         if (type == DT_UNKNOWN && fstatat(w->root, path, &st, AT_SYMLINK_NOFOLLOW) == 0)
                 type = S_ISDIR(st.st_mode) ? DT_DIR : S_ISREG(st.st_mode) ? DT_REG : DT_LNK;
         if (type == DT_DIR && strcmp(name, ".git") == 0) {
-                _cleanup_free_ char *config = str_fmt("%s/config", path);
-                if (fstatat(w->root, config, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
-                        strs_add(w->paths, config);
+                take_git(w, path);
         } else if (type == DT_DIR) {
                 strs_add(&w->next, path);
         } else if (type == DT_REG && secret_scan_kind(path) != SECRET_SCAN_NOT) {

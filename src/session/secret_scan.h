@@ -34,7 +34,8 @@ void secret_scan_walk(int dir_fd, struct strs *paths);
 struct secret_span {
         size_t at, len;
         char name[SECRET_SCAN_NAME_MAX + 1]; /* the variable or key it belongs to, or "" */
-        char host[256];                      /* of the URL in which it stands, or "" */
+        char host[256];                      /* to which it is shown, when the text says so */
+        bool is_bearer;                      /* there it is a bearer, and else basic */
 };
 
 struct secret_spans {

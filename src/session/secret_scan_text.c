@@ -21,6 +21,8 @@ struct scan {
         size_t n;
         const struct strs *names;
         struct secret_spans *out;
+        const char *machine; /* netrc: whose password comes next */
+        size_t machine_len;
         bool has_no_end; /* no END of a private key is left in the text */
 };
 
@@ -30,12 +32,13 @@ void secret_spans_free(struct secret_spans *s)
         *s = (struct secret_spans){0};
 }
 
-static void add(struct scan *s, size_t at, size_t len, const char *name, size_t name_len,
-                const char *host, size_t host_len)
+/* add(s, ...): one more, to be completed by the caller; NULL when there is no room or nothing. */
+static struct secret_span *add(struct scan *s, size_t at, size_t len, const char *name,
+                               size_t name_len, const char *host, size_t host_len)
 {
         struct secret_spans *o = s->out;
         if (len == 0 || o->n == SPANS_MAX)
-                return;
+                return NULL;
         if ((o->n & (o->n - 1)) == 0) {
                 size_t cap = o->n ? o->n * 2 : 1;
                 struct secret_span *v = realloc(o->v, cap * sizeof *v);
@@ -47,8 +50,9 @@ static void add(struct scan *s, size_t at, size_t len, const char *name, size_t 
         *x = (struct secret_span){.at = at, .len = len};
         if (name_len <= SECRET_SCAN_NAME_MAX)
                 memcpy(x->name, name, name_len);
-        if (host_len < sizeof x->host)
+        if (host && host_len < sizeof x->host)
                 memcpy(x->host, host, host_len);
+        return x;
 }
 
 static bool is_word(char c)
@@ -129,6 +133,40 @@ static size_t value(const struct scan *s, size_t i, size_t *end)
         return i;
 }
 
+/* netrc(s, from, to): "machine HOST" and "password VALUE", on one line or several. */
+static size_t netrc(struct scan *s, size_t from, size_t to)
+{
+        static const char space[] = " \t\r\n";
+        const char *word = s->text + from;
+        bool is_machine = to - from == 7 && strncmp(word, "machine", 7) == 0;
+        bool is_password = to - from == 8 && strncmp(word, "password", 8) == 0;
+        if (!is_machine && !is_password)
+                return to;
+        size_t i = to + strspn(s->text + to, space), end = i + strcspn(s->text + i, space);
+        if (is_machine) {
+                s->machine = s->text + i;
+                s->machine_len = end - i;
+        } else {
+                add(s, i, end - i, "", 0, s->machine, s->machine_len);
+        }
+        return end;
+}
+
+/* registry(s, from, &len): the host of "//HOST/PATH/:_authToken=" when the word at ${from} is the
+ * last part of one; NULL when it is not. */
+static const char *registry(const struct scan *s, size_t from, size_t *len)
+{
+        size_t begin = from;
+        while (begin > 0 && from - begin < 512 && s->text[begin - 1] != '\n')
+                begin--;
+        const char *line = s->text + begin;
+        if (s->text[from] != '_' || from - begin < 4 || strncmp(line, "//", 2) != 0 ||
+            s->text[from - 1] != ':')
+                return NULL;
+        *len = strcspn(line + 2, "/: \n");
+        return line + 2;
+}
+
 /* pair(s, from, to): the word from..to may be a key; look behind it for a value. Returns where to
  * read on. */
 static size_t pair(struct scan *s, size_t from, size_t to, bool is_netrc)
@@ -139,14 +177,8 @@ static size_t pair(struct scan *s, size_t from, size_t to, bool is_netrc)
                 i++;
         while (i < s->n && (t[i] == ' ' || t[i] == '\t'))
                 i++;
-        if (is_netrc) {
-                if (to - from != 8 || strncmp(t + from, "password", 8) != 0)
-                        return to;
-                i += strspn(t + i, " \t\r\n");
-                end = i + strcspn(t + i, " \t\r\n");
-                add(s, i, end - i, "", 0, "", 0);
-                return end;
-        }
+        if (is_netrc)
+                return netrc(s, from, to);
         if (i >= s->n || (t[i] != '=' && t[i] != ':') || !is_key(s, t + from, to - from))
                 return to;
         for (i++; i < s->n && (t[i] == ' ' || t[i] == '\t' || t[i] == '>');)
@@ -154,7 +186,15 @@ static size_t pair(struct scan *s, size_t from, size_t to, bool is_netrc)
         i = value(s, i, &end);
         if (end <= i || !is_real(t + i, end - i) || str_starts(t + i, "-----BEGIN "))
                 return to;
-        add(s, i, end - i, t + from, to - from, "", 0);
+        size_t host_len = 0;
+        const char *host = registry(s, from, &host_len);
+        if (host) {
+                struct secret_span *x = add(s, i, end - i, "", 0, host, host_len);
+                if (x)
+                        x->is_bearer = strncmp(t + from, "_authToken", 10) == 0;
+        } else {
+                add(s, i, end - i, t + from, to - from, "", 0);
+        }
         return end;
 }
 
