@@ -284,7 +284,7 @@ def memory(pid):
         for line in maps:
             part = line.split()
             low, high = (int(x, 16) for x in part[0].split("-"))
-            if part[1][0] != "r" or part[-1].startswith("[v"):
+            if part[1][0] != "r" or part[-1].startswith("[v") or high - low > 1 << 28:
                 continue
             try:
                 mem.seek(low)
