@@ -181,6 +181,12 @@ static bool fingers_fit(const char *value)
         return seen == want && part == 0;
 }
 
+static bool hears_grant(void)
+{
+        uint32_t granted = kp_hear(kp.egress, 10000), fingers = kp_hear(kp.egress, 10000);
+        return granted == DOOR_GRANTED && fingers == DOOR_FINGERS;
+}
+
 static void egress_hears(void)
 {
         char stand[100];
@@ -207,8 +213,7 @@ static void egress_hears(void)
 
         CHECK("a secret after it",
               kp_secret(2, LINE("LATE"), "fake_late_value_1") == DOOR_SECRET_OK);
-        CHECK("is told at once", kp_hear(kp.egress, 10000) == DOOR_GRANTED &&
-                                         kp_hear(kp.egress, 10000) == DOOR_FINGERS);
+        CHECK("is told at once", hears_grant());
 
         CHECK("a fresh value",
               kp_secret(1, LINE("EARLY"), "fake_newer_value_22") == DOOR_SECRET_OK);
@@ -223,8 +228,7 @@ static void egress_hears(void)
         CHECK("with another line",
               kp_secret(1, "secret EARLY from env at api.example.net as bearer",
                         "fake_third_value_33") == DOOR_SECRET_OK);
-        CHECK("it is granted anew", kp_hear(kp.egress, 10000) == DOOR_GRANTED &&
-                                            kp_hear(kp.egress, 10000) == DOOR_FINGERS);
+        CHECK("it is granted anew", hears_grant());
         kp_place(1, 0, there, slot);
         CHECK("the old place is over", kp.no == DOOR_NO_GRANT);
         check_str("the new one is not", kp_place(1, 0, TO("api.example.net", "/"), slot),
