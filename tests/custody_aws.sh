@@ -18,7 +18,7 @@ real_id=AKIAREALREALREALREAL real_key=real/secret+key/REALREALREALREALREALREAL1 
 s3=s3.eu-west-1.amazonaws.com
 hosts=("$s3" "tb.$s3" sts.eu-west-1.amazonaws.com dynamodb.eu-west-1.amazonaws.com)
 door_ca
-door_cert aws "DNS:$s3,DNS:*.$s3,DNS:sts.eu-west-1.amazonaws.com,DNS:dynamodb.eu-west-1.amazonaws.com,DNS:minio.example.test"
+door_cert aws "DNS:$s3,DNS:*.$s3,DNS:sts.eu-west-1.amazonaws.com,DNS:dynamodb.eu-west-1.amazonaws.com,DNS:minio.example.test,DNS:hook.example.test"
 printf '%s\n' "$real_id" "$real_key" "$real_token" >"$work/real"
 : >"$work/log"
 /usr/bin/python3 tests/custody/aws_server.py "$work/aws.pem" "$work/aws.key" "$work/real" "$work/log" >"$work/port" 2>"$work/server.err" &
@@ -164,15 +164,29 @@ same "or sent" "$(wc -l <"$work/log")" "$lines"
 
 rules=()
 for h in "${hosts[@]}" minio.example.test; do rules+=(--allow "* $h to=127.0.0.1:$port ca=$work/ca.pem"); done
-door_box b "${rules[@]}" --secret "AWS from aws dev at $s3,minio.example.test as sigv4 service=s3 region=eu-west-1 inject" 2>"$work/start.err"
+rules+=(--allow "* minio.example.test:9443 to=127.0.0.1:$port ca=$work/ca.pem" --allow "* hook.example.test to=127.0.0.1:$port ca=$work/ca.pem")
+export HOOK=$real_key
+door_box b "${rules[@]}" \
+	--secret "AWS from aws dev at $s3,minio.example.test,minio.example.test:9443 as sigv4 service=s3 region=eu-west-1 inject" \
+	--secret 'HOOK from env at hook.example.test as hmac X-Signature message="{time}.{method} {target}.{body}" prefix="v1=" time-header=x-time' 2>"$work/start.err"
 check "a box with inject starts" $? "$(cat "$work/start.err")"
 in_b() { in_box b "$@" 2>&1; }
 same "a request that nobody signed is signed" "$(in_b curl -sS https://$s3/tb/small)" "small words"
 same "for S3, with the token" "$(judged)" "good [UNSIGNED-PAYLOAD]"
 same "with a body" "$(in_b curl -sS -T small -o /dev/null -w '%{http_code}' https://$s3/tb/new)" 200
 same "also at a host that is not AWS's, because the line says what it is" "$(in_b curl -sS https://minio.example.test/tb/small)" "small words"
+same "and on a port that has to be signed too" "$(in_b curl -sS https://minio.example.test:9443/tb/small)" "small words"
 holds "keys that the agent made up are taken out" "$(in_b env AWS_ACCESS_KEY_ID=AKIAMADEUPMADEUP0000 AWS_SECRET_ACCESS_KEY=x AWS_SESSION_TOKEN= AWS_DEFAULT_REGION=eu-west-1 aws s3 ls s3://tb/small --endpoint-url https://$s3)" "small"
 same "and ours put in" "$(judged)" "good [hash]"
+
+hook() { in_b curl -sS -m 20 -w ' %{http_code}' "$@"; }
+same "a signature by template, whatever stood there" "$(hook -H 'x-signature: v1=00' -H 'x-time: 1' -d 'a=1' 'https://hook.example.test/v1/x?b=2')" "hooked 200"
+same "of a body of 40 KB" "$(head -c 40000 /dev/zero | tr '\\0' x >"$work/ws/forty"; hook -H 'x-signature: ?' --data-binary @forty https://hook.example.test/v1/x)" "hooked 200"
+same "without a body" "$(hook -H 'x-signature: ?' https://hook.example.test/)" "hooked 200"
+holds "a body that does not fit is refused in words" "$(hook -H 'x-signature: ?' --data-binary @large https://hook.example.test/)" "too large to be signed"
+holds "without the header nothing is signed" "$(hook https://hook.example.test/)" " 403"
+# In the clock of the box it may be any day: the keeper has its own.
+holds "a stamp of another year is made anew" "$(in_b sh -c 'curl -sS -o /dev/null -w "%{http_code}" -H "x-amz-date: 20010101T000000Z" https://'$s3'/tb/small')" 200
 
 out=$(in_a sh -c 'env; cat ~/.aws/* 2>/dev/null; cat back')
 out+=$(cat "$work"/home/.local/state/ostiary/boxes/*/log* 2>/dev/null)

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { FIELDS_MAX = 160, TARGET_MAX = 20 << 10, BODY_INLINE_MAX = 56 << 10 };
+enum { FIELDS_MAX = 160, TARGET_MAX = 20 << 10, BODY_INLINE_MAX = 56 << 10, URL_LIFE_S = 900 };
 
 /* Chains that are open, each in locked memory, because it holds a derived key. */
 struct chain {
@@ -152,6 +152,16 @@ static const char *value_of(const struct store_part *p)
         return p && p->value && p->len ? (const char *)p->value : NULL;
 }
 
+/* url_life(s): for how long a URL that we sign is good. It is used at once; whoever catches it on
+ * its way back should not have it for long, and never longer than the grant. */
+static uint64_t url_life(const struct store_secret *s)
+{
+        uint64_t now_ms = keeper_now_ms(), left_s = URL_LIFE_S;
+        if (s->expires_ms && s->expires_ms < now_ms + left_s * 1000)
+                left_s = s->expires_ms > now_ms + 1000 ? (s->expires_ms - now_ms) / 1000 : 1;
+        return left_s;
+}
+
 /* is_about(q): does the target that will be signed name the path that was judged? */
 static bool is_about(const struct question *q)
 {
@@ -194,7 +204,6 @@ static int serve_sigv4(struct keeper *k, struct question *q)
                 return -1;
         payload = str_fmt("%.*s", (int)q->payload_n, (const char *)q->payload);
 
-        uint64_t now_ms = keeper_now_ms();
         struct sigv4_ask ask = {.method = a->to.method,
                                 .target = q->target,
                                 .host = a->host.text,
@@ -211,9 +220,7 @@ static int serve_sigv4(struct keeper *k, struct question *q)
                 .shown_token = token ? token->placeholder : NULL,
                 .service = line->service,
                 .region = line->region,
-                .left_s = !s->expires_ms                  ? 0
-                          : s->expires_ms > now_ms + 1000 ? (s->expires_ms - now_ms) / 1000
-                                                          : 1,
+                .left_s = url_life(s),
                 .keys = keys_of(s),
         };
         struct sigv4_made made;

@@ -1,41 +1,23 @@
 /* sigv4.c - see sigv4.h: a request that was signed in the box with the placeholder, signed anew
  * with the real key. Called by sign.c. What the box chose freely (service, region, lifetime, which
  * headers) is held to the line; half of a credential is none (case S13). Pure. */
-#include "keeper/sigv4.h"
+#include "keeper/sigv4_int.h"
 
-#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "policy/aws_auth.h"
 #include "policy/aws_host.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One request on its way from the box's signature to ours. */
-struct job {
-        const struct sigv4_ask *ask;
-        const struct sigv4_secret *secret;
-        struct sigv4_made *made;
-        struct err *err;
-
-        struct sigv4_field fields[192]; /* as they will be sent */
-        size_t fields_n;
-        char service[72], region[72]; /* of the new scope */
-        char stamp[SIGV4_STAMP + 1], scope[SIGV4_SCOPE_MAX];
-        const char *payload;
-        struct buf names; /* the new list of signed headers */
-};
-
-static int refuse(struct job *j, const char *words)
+int sigv4_refuse(struct sigv4_job *j, const char *words)
 {
         return err_set(j->err, E_REFUSED, "%s", words);
 }
 
-static const char *field(const struct job *j, const char *name, size_t *n)
+const char *sigv4_field(const struct sigv4_job *j, const char *name, size_t *n)
 {
         const char *value = NULL;
         *n = 0;
@@ -53,7 +35,7 @@ static bool is_same(const char *a, const char *b)
 }
 
 /* set(j, name, value): in what is signed and in what is sent. NULL takes it out. */
-static void set(struct job *j, const char *name, const char *value)
+static void set(struct sigv4_job *j, const char *name, const char *value)
 {
         size_t kept = 0;
         for (size_t i = 0; i < j->fields_n; i++)
@@ -73,9 +55,7 @@ static void set(struct job *j, const char *name, const char *value)
 
 /* --- what the line allows --- */
 
-/* pin(j, service, region): the scope that the box asks for (NULL: none) against what the line says
- * or, where it is silent, what the host's name says. */
-static int pin(struct job *j, const struct aws_scope *scope)
+int sigv4_pin(struct sigv4_job *j, const struct aws_scope *scope)
 {
         struct aws_host at;
         bool is_aws = aws_host_of(j->ask->host, &at);
@@ -111,23 +91,23 @@ static bool is_hash(const char *s)
         return strlen(s) == SIGV4_HEX && strspn(s, "0123456789abcdef") == SIGV4_HEX;
 }
 
-/* take_payload(j): the last line of what is signed. */
-static int take_payload(struct job *j)
+int sigv4_take_payload(struct sigv4_job *j)
 {
         bool is_s3 = aws_service_is_s3(j->service, strlen(j->service));
         const char *p = j->ask->payload;
         size_t n;
-        const char *said = field(j, "x-amz-content-sha256", &n);
+        const char *said = sigv4_field(j, "x-amz-content-sha256", &n);
         if (n > 1 || (n == 1 && strcmp(said, p) != 0))
-                return refuse(j, "x-amz-content-sha256 is not what is signed");
+                return sigv4_refuse(j, "x-amz-content-sha256 is not what is signed");
         j->payload = p;
         if (is_hash(p))
                 return 0;
         if (strcmp(p, "UNSIGNED-PAYLOAD") == 0 ||
             (is_s3 && strcmp(p, "STREAMING-UNSIGNED-PAYLOAD-TRAILER") == 0))
-                return j->ask->is_tls ? 0
-                                      : refuse(j, "a request whose body is not signed goes only "
-                                                  "over TLS");
+                return j->ask->is_tls
+                               ? 0
+                               : sigv4_refuse(j, "a request whose body is not signed goes only "
+                                                 "over TLS");
         if (is_s3 && (strcmp(p, "STREAMING-AWS4-HMAC-SHA256-PAYLOAD") == 0 ||
                       strcmp(p, "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER") == 0)) {
                 j->made->has_chunks = true;
@@ -135,25 +115,27 @@ static int take_payload(struct job *j)
                 return 0;
         }
         if (str_starts(p, "STREAMING-"))
-                return refuse(j, "this kind of signed stream cannot be signed anew; signed are "
-                                 "STREAMING-AWS4-HMAC-SHA256-PAYLOAD, its -TRAILER form and "
-                                 "STREAMING-UNSIGNED-PAYLOAD-TRAILER, for S3");
-        return refuse(j, "x-amz-content-sha256 is neither a hash in hexadecimal digits nor one of "
-                         "the words that AWS knows");
+                return sigv4_refuse(j,
+                                    "this kind of signed stream cannot be signed anew; signed are "
+                                    "STREAMING-AWS4-HMAC-SHA256-PAYLOAD, its -TRAILER form and "
+                                    "STREAMING-UNSIGNED-PAYLOAD-TRAILER, for S3");
+        return sigv4_refuse(
+                j, "x-amz-content-sha256 is neither a hash in hexadecimal digits nor one of "
+                   "the words that AWS knows");
 }
 
-/* check_token(j, token): a session token beside our id is ours as well, or there is none. */
-static int check_token(struct job *j, const char *token)
+int sigv4_check_token(struct sigv4_job *j, const char *token)
 {
         if (!token || is_same(token, j->secret->shown_token))
                 return 0;
-        return refuse(j, "the signature names our access key beside a session token that is not "
-                         "ours; both come from the box's environment, or neither");
+        return sigv4_refuse(j,
+                            "the signature names our access key beside a session token that is not "
+                            "ours; both come from the box's environment, or neither");
 }
 
 /* --- signing --- */
 
-static void begin_scope(struct job *j, time_t now)
+void sigv4_begin_scope(struct sigv4_job *j, time_t now)
 {
         sigv4_stamp(now, j->stamp);
         snprintf(j->scope, sizeof j->scope, "%.8s/%s/%s/aws4_request", j->stamp, j->region,
@@ -174,11 +156,9 @@ static int compare_names(const void *a, const void *b)
         return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* put_names(j, asked, is_all): the client's signed headers, as far as they are still there, and
- * those that we set; without a client's list everything that AWS wants signed. */
-static void put_names(struct job *j, struct aws_text asked)
+void sigv4_put_names(struct sigv4_job *j, struct aws_text asked)
 {
-        const char *names[192];
+        const char *names[SIGV4_ALL_FIELDS_MAX];
         size_t n = 0;
         for (size_t i = 0; i < j->fields_n; i++) {
                 const char *name = j->fields[i].name;
@@ -202,14 +182,14 @@ static void put_names(struct job *j, struct aws_text asked)
         }
 }
 
-static int sign(struct job *j, const char *target, char out[SIGV4_HEX + 1])
+int sigv4_sign_job(struct sigv4_job *j, const char *target, char out[SIGV4_HEX + 1])
 {
         _cleanup_buf_ struct buf request = {0};
         uint8_t key[SIGV4_HASH];
         sigv4_put_request(j->ask->method, target, aws_service_is_s3(j->service, strlen(j->service)),
                           j->fields, j->fields_n, buf_cstr(&j->names), j->payload, &request);
         if (request.is_broken || j->names.is_broken)
-                return refuse(j, "the request is too large to be signed");
+                return sigv4_refuse(j, "the request is too large to be signed");
         sigv4_key(j->secret->key, j->scope, j->secret->keys, key);
         sigv4_sign(key, j->stamp, j->scope, request.data, request.len, out);
         if (j->made->has_chunks) {
@@ -226,27 +206,28 @@ static int sign(struct job *j, const char *target, char out[SIGV4_HEX + 1])
 /* --- the two places in which a signature stands --- */
 
 /* in_header(j, auth, now): ${auth} NULL: there was none, and one is made. */
-static int in_header(struct job *j, const struct aws_auth *auth, time_t now)
+static int in_header(struct sigv4_job *j, const struct aws_auth *auth, time_t now)
 {
         size_t n;
-        const char *token = field(j, "x-amz-security-token", &n);
+        const char *token = sigv4_field(j, "x-amz-security-token", &n);
         if (n > 1 || (n == 1 && !auth))
-                return refuse(j, "a request has at most one session token, beside its signature");
-        if (check_token(j, token) < 0 || pin(j, auth ? &auth->scope : NULL) < 0 ||
-            take_payload(j) < 0)
+                return sigv4_refuse(
+                        j, "a request has at most one session token, beside its signature");
+        if (sigv4_check_token(j, token) < 0 || sigv4_pin(j, auth ? &auth->scope : NULL) < 0 ||
+            sigv4_take_payload(j) < 0)
                 return -1;
 
-        begin_scope(j, now);
+        sigv4_begin_scope(j, now);
         set(j, "x-amz-date", j->stamp);
         set(j, "x-amz-security-token", j->secret->token);
         /* S3 wants to be told; nobody else minds. */
-        if (!field(j, "x-amz-content-sha256", &n) &&
+        if (!sigv4_field(j, "x-amz-content-sha256", &n) &&
             aws_service_is_s3(j->service, strlen(j->service)))
                 set(j, "x-amz-content-sha256", j->payload);
-        put_names(j, auth ? auth->names : (struct aws_text){"", 0});
+        sigv4_put_names(j, auth ? auth->names : (struct aws_text){"", 0});
 
         char signature[SIGV4_HEX + 1];
-        if (sign(j, j->ask->target, signature) < 0)
+        if (sigv4_sign_job(j, j->ask->target, signature) < 0)
                 return -1;
         _cleanup_buf_ struct buf value = {0};
         buf_put_fmt(&value, "AWS4-HMAC-SHA256 Credential=%s/%s, SignedHeaders=%s, Signature=%s",
@@ -257,148 +238,48 @@ static int in_header(struct job *j, const struct aws_auth *auth, time_t now)
         return 0;
 }
 
-/* stamp_read(s, t): a time as sigv4_stamp writes it. 0 or -1. */
-static int stamp_read(const char *s, time_t *t)
-{
-        struct tm tm = {0};
-        const char *end = strptime(s, "%Y%m%dT%H%M%SZ", &tm);
-        if (strlen(s) != SIGV4_STAMP || !end || *end)
-                return -1;
-        *t = timegm(&tm);
-        return 0;
-}
-
-/* lifetime(j, p, now, &s): what is left of the URL's own, at most a week, and no longer than the
- * grant. Our signature is used at once; it must not outlive what the box could have made. */
-static int lifetime(struct job *j, const struct aws_presigned *p, time_t now, uint64_t *s)
-{
-        time_t made;
-        uint64_t expires;
-        if (stamp_read(p->values[AWS_PARAM_DATE], &made) < 0 ||
-            memcmp(p->values[AWS_PARAM_DATE], p->scope.date.p, 8) != 0 ||
-            str_u64(p->values[AWS_PARAM_EXPIRES], &expires) < 0 || expires == 0)
-                return refuse(j,
-                              "X-Amz-Date and X-Amz-Expires of the presigned URL cannot be read, "
-                              "or are not of the day in X-Amz-Credential");
-        if (expires > SIGV4_EXPIRES_MAX)
-                return refuse(j, "X-Amz-Expires is more than the 604800 seconds that AWS allows");
-        if (now > made && (uint64_t)(now - made) >= expires)
-                return refuse(j, "the presigned URL has expired");
-        if (now > made)
-                expires -= (uint64_t)(now - made);
-        if (j->secret->left_s && expires > j->secret->left_s)
-                expires = j->secret->left_s;
-        *s = expires;
-        return 0;
-}
-
-static void put_param(struct buf *b, enum aws_param k, const char *value)
-{
-        if (b->len && b->data[b->len - 1] != '?')
-                buf_put_u8(b, '&');
-        buf_put_fmt(b, "%s=", aws_param_name(k));
-        aws_encode(value, strlen(value), false, b);
-}
-
-static int in_query(struct job *j, const struct aws_presigned *p, time_t now)
-{
-        uint64_t expires = 0;
-        size_t n;
-        field(j, "x-amz-security-token", &n);
-        if (n)
-                return refuse(j, "the session token of a presigned URL stands in the URL");
-        if (check_token(j, p->values[AWS_PARAM_TOKEN]) < 0 || pin(j, &p->scope) < 0 ||
-            take_payload(j) < 0 || lifetime(j, p, now, &expires) < 0)
-                return -1;
-        if (j->made->has_chunks)
-                return refuse(j, "a presigned URL cannot have signed chunks");
-        const char *said = p->values[AWS_PARAM_CONTENT];
-        if (said && strcmp(said, j->payload) != 0)
-                return refuse(j, "X-Amz-Content-Sha256 in the URL is not what is signed");
-        begin_scope(j, now);
-        const char *list = p->values[AWS_PARAM_NAMES];
-        put_names(j, (struct aws_text){list, strlen(list)});
-
-        /* What else stands in the query stays as it is and where it is. */
-        _cleanup_buf_ struct buf target = {0};
-        _cleanup_free_ char *credential = str_fmt("%s/%s", j->secret->id, j->scope);
-        char number[24], signature[SIGV4_HEX + 1];
-        const char *query = strchr(j->ask->target, '?') + 1;
-        struct aws_text rest = {query, strlen(query)}, name, value;
-        buf_put(&target, j->ask->target, (size_t)(query - j->ask->target));
-        while (aws_query_next(&rest, &name, &value)) {
-                enum aws_param k = aws_param_of(name.p, name.n);
-                if (k != AWS_PARAM_OTHER && k != AWS_PARAM_CONTENT)
-                        continue;
-                if (target.data[target.len - 1] != '?')
-                        buf_put_u8(&target, '&');
-                /* name and value stand in one piece, with what is between them */
-                buf_put(&target, name.p,
-                        value.n ? (size_t)(value.p + value.n - name.p)
-                                : name.n + (name.p[name.n] == '=' ? 1 : 0));
-        }
-        snprintf(number, sizeof number, "%" PRIu64, expires);
-        put_param(&target, AWS_PARAM_ALGORITHM, "AWS4-HMAC-SHA256");
-        put_param(&target, AWS_PARAM_CREDENTIAL, credential);
-        put_param(&target, AWS_PARAM_DATE, j->stamp);
-        put_param(&target, AWS_PARAM_EXPIRES, number);
-        put_param(&target, AWS_PARAM_NAMES, buf_cstr(&j->names));
-        /* One service wants the token beside what is signed. */
-        bool is_token_late = strcmp(j->service, "iotdevicegateway") == 0;
-        if (j->secret->token && !is_token_late)
-                put_param(&target, AWS_PARAM_TOKEN, j->secret->token);
-        int r = sign(j, buf_cstr(&target), signature);
-        put_param(&target, AWS_PARAM_SIGNATURE, signature);
-        if (j->secret->token && is_token_late)
-                put_param(&target, AWS_PARAM_TOKEN, j->secret->token);
-        if (r == 0 && target.is_broken)
-                r = refuse(j, "the presigned URL is too long");
-        if (r == 0)
-                j->made->target = str_dup(buf_cstr(&target));
-        if (target.data)
-                explicit_bzero(target.data, target.len);
-        explicit_bzero(credential, strlen(credential));
-        return r;
-}
-
-static int make(struct job *j, time_t now)
+static int make(struct sigv4_job *j, time_t now)
 {
         const char *mark = strchr(j->ask->target, '?');
         bool is_presigned = mark && aws_presigned_has(mark + 1, strlen(mark + 1));
         size_t auths_n;
-        const char *value = field(j, "authorization", &auths_n);
+        const char *value = sigv4_field(j, "authorization", &auths_n);
         if (auths_n > 1 || (auths_n && is_presigned))
-                return refuse(j, "the request has more than one credential");
+                return sigv4_refuse(j, "the request has more than one credential");
         if (is_presigned) {
                 struct aws_presigned p;
                 int r = aws_presigned_parse(mark + 1, strlen(mark + 1), &p);
                 if (r < 0)
-                        refuse(j, "the signature in the URL is not one of AWS4-HMAC-SHA256 with "
-                                  "all its parts, each once");
+                        sigv4_refuse(j,
+                                     "the signature in the URL is not one of AWS4-HMAC-SHA256 with "
+                                     "all its parts, each once");
                 else if (!aws_text_is(p.scope.id, j->secret->shown_id))
-                        r = refuse(j, "the URL is signed with an access key that is not the box's");
+                        r = sigv4_refuse(
+                                j, "the URL is signed with an access key that is not the box's");
                 else
-                        r = in_query(j, &p, now);
+                        r = sigv4_in_query(j, &p, now);
                 aws_presigned_free(&p);
                 return r;
         }
         if (!value)
                 return j->ask->may_inject ? in_header(j, NULL, now)
-                                          : refuse(j, "the request has no signature, and the "
-                                                      "secret's line does not say inject");
+                                          : sigv4_refuse(j, "the request has no signature, and the "
+                                                            "secret's line does not say inject");
         struct aws_auth auth;
         if (aws_auth_parse(value, strlen(value), &auth) < 0)
-                return refuse(j, "the Authorization header is not AWS4-HMAC-SHA256 with its three "
-                                 "parts, whose signed headers are sorted and have host among them");
+                return sigv4_refuse(
+                        j, "the Authorization header is not AWS4-HMAC-SHA256 with its three "
+                           "parts, whose signed headers are sorted and have host among them");
         if (!aws_text_is(auth.scope.id, j->secret->shown_id))
-                return refuse(j, "the request is signed with an access key that is not the box's");
+                return sigv4_refuse(
+                        j, "the request is signed with an access key that is not the box's");
         return in_header(j, &auth, now);
 }
 
 int sigv4_make(const struct sigv4_ask *ask, const struct sigv4_secret *secret, time_t now,
                struct sigv4_made *made, struct err *err)
 {
-        struct job j = {.ask = ask, .secret = secret, .made = made, .err = err};
+        struct sigv4_job j = {.ask = ask, .secret = secret, .made = made, .err = err};
         *made = (struct sigv4_made){0};
         /* Room for those that are set. */
         if (ask->fields_n > sizeof j.fields / sizeof *j.fields - SIGV4_FIELDS_MAX)

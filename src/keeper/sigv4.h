@@ -85,7 +85,7 @@ struct sigv4_secret {
         const char *id, *key, *token;       /* the real ones; token NULL when there is none */
         const char *shown_id, *shown_token; /* what the box has in their place; token NULL */
         const char *service, *region;       /* as the line says, or NULL */
-        uint64_t left_s;                    /* until it expires; 0: never */
+        uint64_t left_s;                    /* a URL lives no longer than that; 0: no limit */
         struct sigv4_keys *keys;            /* may be NULL */
 };
 enum { SIGV4_FIELDS_MAX = 4 };

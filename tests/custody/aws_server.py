@@ -1,4 +1,4 @@
-"""aws_server.py - a small AWS on loopback whose judge is botocore: S3, STS, DynamoDB.
+"""aws_server.py - a small AWS on loopback whose judge is botocore: S3, STS, DynamoDB; and a partner who wants HMACs.
 
 Called by tests/custody_aws.sh: aws_server.py CERT KEY CREDENTIALS LOG. CREDENTIALS is a file with the real
 id, key and perhaps token, one a line. Each request's signature is made again from what arrived, by botocore's
@@ -81,7 +81,19 @@ class Judge:
         canonical = auth.canonical_request(request)
         return auth.signature(auth.string_to_sign(request, canonical), request)
 
+    def hmac(self):
+        """hook.*: v1=hex(HMAC-SHA256(key, "time.METHOD target.body"))"""
+        self.form = "hmac"
+        stamp = self.header("x-time") or ""
+        text = ("%s.%s %s." % (stamp, self.method, self.target)).encode() + self.body
+        want = "v1=" + hmac.new(self.creds.secret_key.encode(), text, hashlib.sha256).hexdigest()
+        if not stamp or self.header("x-signature") != want:
+            raise Bad("signature of the partner")
+        return self.body
+
     def judge(self):
+        if self.host.startswith("hook."):
+            return self.hmac()
         query = self.target.partition("?")[2]
         if "X-Amz-Signature=" in query:
             self.in_url(query)
@@ -226,6 +238,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             seen = (self.headers.get("authorization") or self.path).replace("&", "&amp;")
             return self.say(403, ("<Error><Code>SignatureDoesNotMatch</Code><Message>%s</Message><AWSAccessKeyId>%s</AWSAccessKeyId>"
                                   "<Seen>%s</Seen></Error>" % (why, credentials().access_key, seen)).encode())
+        if host.startswith("hook."):
+            return self.say(200, b"hooked")
         if host.startswith("sts."):
             text = ("<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::123456789012:user/tester</Arn><UserId>%s</UserId>"
                     "<Account>123456789012</Account></GetCallerIdentityResult></GetCallerIdentityResponse>" % credentials().access_key)
