@@ -8,8 +8,10 @@
 
 #include <string.h>
 
-/* Fewer would be found everywhere, and tell nobody much. */
-enum { EDGE_MIN = 4, EDGE_MAX = 24 << 10 };
+/* Fewer would be found everywhere, and tell nobody much. An egress that asks letter by letter would
+ * learn a value that it never had to be shown; an honest one finds a piece of a value so seldom
+ * that it is told so only a few times. */
+enum { EDGE_MIN = 4, EDGE_MAX = 24 << 10, FOUND_MAX = 64 };
 
 struct edge {
         const uint8_t *p;
@@ -52,6 +54,32 @@ static void look(const uint8_t *p, size_t n, bool any_case, struct edge *first, 
         }
 }
 
+/* is_seen(x, part): does it ever pass through egress? A key that only signs does not, so nobody is
+ * told anything of it. */
+static bool is_seen(const struct store_secret *x, const struct store_part *p)
+{
+        if (!p->value || !p->placeholder || value_has_form(x, RULE_AS_HMAC))
+                return false;
+        return strcmp(p->name, "key") != 0;
+}
+
+static int answer(struct keeper *k, uint32_t id, const struct edge *first, const struct edge *last)
+{
+        struct keeper_ask a = {.id = id, .to = {.method = "", .host = "", .path = ""}};
+        if (first->found || last->found) {
+                if (k->edges_n >= FOUND_MAX)
+                        return keeper_ask_no(k, &a, DOOR_NO_LIMIT,
+                                             "too many parts of answers have cut a secret in two");
+                k->edges_n++;
+                keeper_ask_yes(k, &a, "a piece of a value was at the edge of a partial answer");
+        }
+        struct buf *b = keeper_message(k, DOOR_EDGES_OK);
+        buf_put_u32(b, id);
+        buf_put_u32(b, (uint32_t)first->found);
+        buf_put_u32(b, (uint32_t)last->found);
+        return keeper_to_egress(k);
+}
+
 int edges_serve(struct keeper *k, struct frame *f)
 {
         uint32_t id;
@@ -63,16 +91,12 @@ int edges_serve(struct keeper *k, struct frame *f)
         for (struct store_secret *x = NULL; (x = store_each(k->store, x));)
                 for (size_t i = 0; i < x->parts_n; i++) {
                         const struct store_part *p = &x->parts[i];
-                        for (int c = 0; p->value && c < SECRET_CODINGS; c++)
+                        for (int c = 0; is_seen(x, p) && c < SECRET_CODINGS; c++)
                                 if (keeper_writing(k, c, p->value, p->len))
                                         look(k->scratch.data, k->scratch.len,
                                              secret_form_ignores_case((enum secret_coding)c),
                                              &first, &last);
                 }
         keeper_scratch_wipe(k);
-        struct buf *b = keeper_message(k, DOOR_EDGES_OK);
-        buf_put_u32(b, id);
-        buf_put_u32(b, (uint32_t)first.found);
-        buf_put_u32(b, (uint32_t)last.found);
-        return keeper_to_egress(k);
+        return answer(k, id, &first, &last);
 }

@@ -41,6 +41,7 @@ struct keeper {
         bool is_egress_here; /* it has said DOOR_GRANTS */
         bool is_all_revoked; /* DOOR_REVOKE of everything: nothing new is taken in either */
         uint32_t captured_n; /* numbers given so far */
+        uint32_t edges_n;    /* pieces of values that egress was told of (edges.c) */
         struct buf out;      /* the message that is being written; locked, wiped when sent */
         struct buf scratch;  /* one writing of a value; locked, keeper_scratch_wipe after use */
         size_t scratch_n;    /* how much of it may have been written */

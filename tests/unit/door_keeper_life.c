@@ -370,11 +370,40 @@ static void edges(void)
         }
 }
 
+/* An egress that asks letter by letter is soon told nothing any more. */
+static void edges_end(void)
+{
+        int told = 0;
+        uint32_t type = 0, id, no = 0;
+        kp_secret(1, LINE("EDGE"), "fake_edge_value_0123");
+        kp_secret(2, "secret AWS from aws at *.amazonaws.com as sigv4",
+                  "AKIAFAKEFAKEFAKEFAKE\nsigning_key_0123456789abcdef\n");
+        kp_grants();
+        for (int i = 0; i < 200; i++) {
+                _cleanup_buf_ struct buf b = {0};
+                uint32_t first = 0, last = 0;
+                buf_put_u32(&b, 7);
+                buf_put_lstr(&b, "");
+                buf_put_lstr(&b, i < 20 ? "signing_key" : "fake_edge");
+                frame_send(kp.egress, DOOR_EDGES, &b, NULL, 0);
+                type = kp_hear(kp.egress, 10000);
+                cur_u32(&kp.f.body, &id);
+                cur_u32(&kp.f.body, type == DOOR_EDGES_OK ? &first : &no);
+                cur_u32(&kp.f.body, &last);
+                if (i < 20 && last != 0)
+                        CHECK("nothing is told of a key that only signs", false);
+                told += type == DOOR_EDGES_OK && last == 9;
+        }
+        check(told == 64 && type == DOOR_PLACE_NO && no == DOOR_NO_LIMIT,
+              "only so many pieces are told of", "%d %u", told, no);
+}
+
 int main(void)
 {
         static const struct {
                 void (*fn)(void);
-        } parts[] = {{values}, {source_that_hangs}, {egress_hears}, {expired}, {many}, {edges}};
+        } parts[] = {{values}, {source_that_hangs}, {egress_hears}, {expired}, {many},
+                     {edges},  {edges_end}};
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
                 kp_begin();
                 parts[i].fn();
