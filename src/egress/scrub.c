@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "egress/undo.h"
+#include "policy/token_places.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ const struct scan_set *scrub_values_at(struct door *d, const struct host_name *h
 {
         struct custody *c = custody_of(d);
         const struct scan_set *set = scrub_values(d);
-        if (set || !c->secrets || !custody_managed(c, host, port, NULL, NULL))
+        if (set || (!custody_managed(c, host, port, NULL, NULL) && !token_places(host)))
                 return set;
         if (!c->values)
                 c->values = scan_set_new(c->key);

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "egress/capture.h"
+#include "policy/token_places.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,8 @@ bool scrub_tokens_wanted(struct scrub *s, const struct head *h)
         const struct custody *c = custody_of(s->door);
         return h->status == 200 && kind_of(h) != CAPTURE_NOT &&
                capture_is_place(s->what.host->text, s->what.path) &&
-               custody_managed(c, s->what.host, s->what.port, NULL, NULL);
+               (custody_managed(c, s->what.host, s->what.port, NULL, NULL) ||
+                token_places(s->what.host));
 }
 
 void scrub_tokens_data(struct scrub *s, const void *p, size_t n)

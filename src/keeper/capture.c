@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { NAME_MAX_LEN = 64 };
 
@@ -41,11 +42,21 @@ static struct store_secret *half_key(struct keeper *k, uint32_t parent, const ch
         return is_key && !store_part(last, part) ? last : NULL;
 }
 
+/* is_at(url, host): "https://host/..." */
+static bool is_at(const char *url, const struct host_name *host)
+{
+        size_t n = strlen(host->text);
+        return str_starts(url, "https://") && strncasecmp(url + 8, host->text, n) == 0 &&
+               (url[8 + n] == '/' || url[8 + n] == ':' || !url[8 + n]);
+}
+
 /* A token that was got without showing anything belongs to the secret whose place this is. */
 static struct store_secret *of_host(struct keeper *k, const struct host_name *host)
 {
         for (struct store_secret *x = NULL; (x = store_each(k->store, x));) {
                 const struct rule_secret *s = x->line.secret;
+                if (!x->is_captured && s->token && is_at(s->token, host))
+                        return x;
                 for (size_t i = 0; !x->is_captured && i < s->places_n; i++) {
                         const struct rule_place *p = &s->places[i];
                         if (p->host_kind == RULE_HOST_EXACT ? host_name_equal(&p->host, host)

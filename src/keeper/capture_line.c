@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "policy/token_places.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,7 +116,9 @@ int capture_line(const struct store_secret *parent, const struct host_name *host
                  size_t n, bool is_aws, struct rule_line *line, struct err *err)
 {
         _cleanup_rule_line_ struct rule_line draft = {.kind = RULE_LINE_LIMIT};
-        char *plain = str_fmt("secret CAPTURED from env at %s as bearer", host->text);
+        const char *places = token_places(host);
+        char *plain =
+                str_fmt("secret CAPTURED from env at %s as bearer", places ? places : host->text);
         int r = parse(parent ? parent->line_text : plain, &draft, err);
         free(plain);
         if (r < 0)
