@@ -11,7 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
-enum { SLOT_MAX = 48 << 10, SCHEME_MAX = 24 };
+/* With the longest value behind it the longest slot still fits one message. */
+enum { SLOT_MAX = 40 << 10, SCHEME_MAX = 24 };
 
 /* How each form's slot is read. A secret that is exchanged for tokens shows those as bearers, and
  * to git as the password of basic. */
@@ -187,10 +188,12 @@ int place_serve(struct keeper *k, struct frame *f)
         const char *slot;
         size_t n;
         if (keeper_ask_get(&f->body, &a) < 0 ||
-            keeper_get_text(&f->body, SLOT_MAX, &slot, &n) < 0 || f->body.left)
+            keeper_get_text(&f->body, FRAME_INLINE_MAX, &slot, &n) < 0 || f->body.left)
                 return -1;
         if (!keeper_ask_judge(k, &a, placed_forms()))
                 return 0;
+        if (n > SLOT_MAX)
+                return no_slot(k, &a);
         if (!has_token(k, &a, f, body))
                 return 0;
         if (n == 0)

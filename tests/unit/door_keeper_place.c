@@ -196,6 +196,31 @@ static void others(void)
                   "Bearer " VALUE "8");
 }
 
+static void long_slots(void)
+{
+        const struct door_toward *to = TO("api.example.org", "/x");
+        static char value[DOOR_SECRET_MAX + 1], slot[64000];
+        for (size_t i = 0; i < DOOR_SECRET_MAX; i++)
+                value[i] = (char)('a' + i % 26);
+        granted(10, "secret TEN from env at api.example.org as path,basic,header x-key", value);
+        CHECK("the longest value", strlen(kp_place(10, 2, to, stand)) == DOOR_SECRET_MAX);
+        CHECK("in basic", strlen(kp_place(10, 1, to, basic(with("me:", "")))) ==
+                                  6 + 4 * ((DOOR_SECRET_MAX + 3 + 2) / 3));
+        size_t before = (40 << 10) - DOOR_SECRET_MAX;
+        memset(slot, 'x', sizeof slot);
+        strcpy(slot + before, stand);
+        CHECK("behind the longest beginning",
+              strlen(kp_place(10, 0, to, slot)) == before + DOOR_SECRET_MAX);
+        memset(slot, 'x', sizeof slot - 1);
+        strcpy(slot + before + 1, stand);
+        kp_place(10, 0, to, slot);
+        CHECK("longer ones are refused", kp.no == DOOR_NO_SLOT);
+        memset(slot, 'x', sizeof slot);
+        slot[sizeof slot - 1] = 0;
+        kp_place(10, 1, to, slot);
+        CHECK("whatever they are", kp.no == DOOR_NO_SLOT);
+}
+
 static void reflective(void)
 {
         kp_secret(9, "secret NINE from env at api.example.org as header user-agent,bearer", VALUE);
@@ -243,6 +268,7 @@ int main(void)
         places();
         basics();
         others();
+        long_slots();
         reflective();
         logged();
         CHECK("it ends with the supervisor", kp_end() == 0);
