@@ -3,9 +3,9 @@
 #
 # The same small agent runs twice: on the bare machine, where every attempt must work (else the attempt
 # proves nothing), and in a box, where only its own work may. Both are judged here, outside, by what is
-# on the host afterwards: walls (agent.sh), the door, and a key that the agent never has (keys.sh). Ends with a status other than 0 when one wall is open. OSTIARY names another
-# program to try, DEMO_FLAGS more flags for `ostiary run`. It plants one file in the home directory
-# and takes it away again.
+# on the host afterwards: walls (agent.sh), the door, and a key that the agent never has (keys.sh). Ends
+# with a status other than 0 when one wall is open. OSTIARY names another program to try, DEMO_FLAGS more
+# flags for `ostiary run`. It plants one file in the home directory and takes it away again.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 ostiary=${OSTIARY:-$here/../out/release/ostiary}
@@ -263,17 +263,17 @@ if [ ${#placeholder} = ${#DEMO_KEY} ]; then
 else
 	say 1 'and never has it' '' "it has no placeholder of the same length, but \"$placeholder\""
 fi
-if grep -q "^answer:.*uthorization: Bearer $placeholder" "$out"; then
+if in_box echo || grep -q "^answer:.*uthorization: Bearer $placeholder" "$out"; then
 	keeps echo 'nor from an answer' 'the server repeated the key, the agent read the placeholder' 'the answer told it the key'
 else
-	say 1 'nor from an answer' '' 'the answer did not reach it, or not with the placeholder'
+	say 1 'nor from an answer' '' 'the answer did not reach it'
 fi
 alarm=$(grep -o 'alarm: .* request to other.example.test' "$work/keys-boxed.err" | head -n 1)
-if [ -n "$alarm" ] && in_box harmless; then
+if in_box stolen || { [ -n "$alarm" ] && in_box harmless; }; then
 	keeps stolen 'the placeholder is a tripwire' 'sent to a stranger in base64 and hex; refused, and you are told:' 'it left for another host'
-	printf '      %s\n' "$alarm"
+	printf '      %s\n' "${alarm:-(no alarm)}"
 else
-	say 1 'the placeholder is a tripwire' '' 'it was sent to another host and there was no alarm'
+	say 1 'the placeholder is a tripwire' '' 'there was no alarm, or what is harmless did not pass either'
 fi
 
 # The program's own attacks cover the layers behind these walls, which a script cannot reach.

@@ -52,6 +52,10 @@ command -v ipcmk >/dev/null && turns 'cannot see shared memory' ipcns
 for layer in caps seccomp nosuid userns-limits masks rlimits; do turns 'holds no rights' $layer; done
 for layer in dumpable tiocsti; do turns 'ostiary probe' $layer; done
 
+# Custody. (No layer gives the box the key itself: no process that builds it has ever had that.)
+turns 'nor from an answer' scrub
+turns 'the placeholder is a tripwire' tripwire
+
 # A box that cannot be built without a layer shows its agent nothing at all: nnp, because the filter and
 # Landlock need it; cwd, because the directory is gone. (What propagation lets in shows only when the
 # host mounts something while a live box of root runs: attack 26.)

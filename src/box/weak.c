@@ -36,9 +36,12 @@ static const char *const layer_names[WEAK_LAYERS_N] = {
         [WEAK_PTY] = "pty",
         [WEAK_HOME_MASK] = "home-mask",
         [WEAK_CWD] = "cwd",
+        [WEAK_SCRUB] = "scrub",
+        [WEAK_TRIPWIRE] = "tripwire",
 };
 
 static bool is_weak[WEAK_LAYERS_N];
+static char word[512];
 
 static void weaken(const char *name, size_t len)
 {
@@ -61,6 +64,8 @@ static void weaken(const char *name, size_t len)
 void box_weak_init(void)
 {
         const char *at = getenv("OSTIARY_WEAKEN");
+        if (at)
+                snprintf(word, sizeof word, "OSTIARY_WEAKEN=%s", at);
         while (at && *at) {
                 size_t len = strcspn(at, ",");
                 weaken(at, len);
@@ -71,6 +76,11 @@ void box_weak_init(void)
 bool box_weak(enum box_weak_layer layer)
 {
         return is_weak[layer];
+}
+
+char *box_weak_word(void)
+{
+        return word[0] ? word : NULL;
 }
 
 #endif

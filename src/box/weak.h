@@ -35,6 +35,8 @@ enum box_weak_layer {
         WEAK_PTY,
         WEAK_HOME_MASK,
         WEAK_CWD,
+        WEAK_SCRUB,    /* of the door: values in answers stay as they are */
+        WEAK_TRIPWIRE, /* of the door: placeholders are not looked for */
         WEAK_LAYERS_N,
 };
 
@@ -48,6 +50,10 @@ void box_weak_init(void);
 /* box_weak(layer): was this layer asked to be left out? */
 bool box_weak(enum box_weak_layer);
 
+/* box_weak_word(): what a role of the door gets as its only variable, or NULL; its layers are asked
+ * for by role_weak (role/role.h). */
+char *box_weak_word(void);
+
 #else
 
 static inline void box_weak_init(void)
@@ -58,6 +64,11 @@ static inline bool box_weak(enum box_weak_layer layer)
 {
         (void)layer;
         return false;
+}
+
+static inline char *box_weak_word(void)
+{
+        return NULL;
 }
 
 #endif

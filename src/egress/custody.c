@@ -9,6 +9,7 @@
 #include "egress/scan.h"
 #include "egress/ssh_agent.h"
 #include "policy/match.h"
+#include "role/role.h"
 #include "wire/frame.h"
 
 #include <stdlib.h>
@@ -149,6 +150,8 @@ static void on_granted(struct door *d, struct cur *body)
                 if (cur_lstr(body, DOOR_SECRET_MAX, &s->parts[i].placeholder) < 0)
                         nonsense(d);
                 s->parts_n++;
+                if (role_weak("tripwire"))
+                        continue;
                 scan_set_text(c->placeholders, number, s->parts[i].placeholder,
                               strlen(s->parts[i].placeholder));
                 custody_folds_add(c, number, s->parts[i].placeholder);
@@ -171,7 +174,8 @@ static void on_fingers(struct door *d, struct cur *body)
                 struct door_finger f;
                 if (door_finger_get(body, &f) < 0)
                         nonsense(d);
-                scan_set_finger(c->values, number, &f, stand_in, strlen(stand_in));
+                if (!role_weak("scrub"))
+                        scan_set_finger(c->values, number, &f, stand_in, strlen(stand_in));
         }
 }
 

@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -24,6 +25,19 @@
 #include <unistd.h>
 
 static const char *role_name = "a role";
+
+#ifdef OSTIARY_WEAK
+static char weakened[512]; /* the environment is gone soon */
+
+bool role_weak(const char *layer)
+{
+        size_t n = strlen(layer);
+        for (const char *at = weakened; *at; at += strcspn(at, ",") + (strchr(at, ',') != NULL))
+                if (strcspn(at, ",") == n && memcmp(at, layer, n) == 0)
+                        return true;
+        return false;
+}
+#endif
 
 #ifdef OSTIARY_ASAN
 /* A sanitizer's report has nowhere to go from here but the way of every last word. */
@@ -47,6 +61,10 @@ void role_begin(const char *name)
 {
         static char title[64];
         role_name = name;
+#ifdef OSTIARY_WEAK
+        const char *weak = getenv("OSTIARY_WEAKEN");
+        snprintf(weakened, sizeof weakened, "%s", weak ? weak : "");
+#endif
 #ifdef OSTIARY_ASAN
         __asan_set_error_report_callback(on_report);
 #endif

@@ -28,6 +28,18 @@ struct role_needs {
  * empty root as well. Reads back that it holds. Call it before the first thread. */
 int role_confine(const struct role_needs *, struct err *);
 
+/* role_weak(layer): in the test-only build, was this layer asked to be left out (box/weak.h)? In
+ * every other build the constant false. */
+#ifdef OSTIARY_WEAK
+bool role_weak(const char *layer);
+#else
+static inline bool role_weak(const char *layer)
+{
+        (void)layer;
+        return false;
+}
+#endif
+
 _Noreturn void role_die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fdio.h"
+#include "box/weak.h"
 #include "session/sup_ssh_agent.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@
 _Noreturn static void become(int program_fd, int control_fd, const char *name, pid_t parent)
 {
         char *const argv[] = {(char *)"ostiary-door", (char *)(uintptr_t)name, NULL};
-        char *const env[] = {NULL};
+        char *const env[] = {box_weak_word(), NULL};
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
