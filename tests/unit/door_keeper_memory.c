@@ -128,6 +128,71 @@ static void capture(const char *value)
               number);
 }
 
+/* sign(number, host, target, authorization): DOOR_SIGN with a body or payload line. */
+static uint32_t sign(uint32_t number, const char *host, const char *authorization,
+                     const char *payload)
+{
+        _cleanup_buf_ struct buf b = {0};
+        buf_put_u32(&b, 8);
+        buf_put_u32(&b, number);
+        buf_put_u32(&b, 0);
+        door_toward_put(&b, TO(host, "/object"));
+        buf_put_lstr(&b, "/object");
+        buf_put_u32(&b, 4);
+        buf_put_lstr(&b, "host");
+        buf_put_lstr(&b, host);
+        buf_put_lstr(&b, "x-amz-date");
+        buf_put_lstr(&b, "20260101T000000Z");
+        buf_put_lstr(&b, "x-amz-content-sha256");
+        buf_put_lstr(&b, payload);
+        buf_put_lstr(&b, "authorization");
+        buf_put_lstr(&b, authorization);
+        buf_put_lstr(&b, payload);
+        frame_send(kp.egress, DOOR_SIGN, &b, NULL, 0);
+        uint32_t type = kp_hear(kp.egress, 10000), id, no;
+        if (type == DOOR_PLACE_NO && cur_u32(&kp.f.body, &id) == 0 &&
+            cur_u32(&kp.f.body, &no) == 0) {
+                kp_text(kp.words, sizeof kp.words);
+                printf("# %s\n", kp.words);
+        }
+        return type;
+}
+
+static void signers(void)
+{
+        char key[41], hmac[41], text[300], authorization[400];
+        draw(key), draw(hmac);
+        snprintf(text, sizeof text, "AKIAFAKEFAKEFAKEFAKE\n%s\n", key);
+        CHECK("a key that signs", kp_secret(5, "secret AWS from aws at *.amazonaws.com as sigv4",
+                                            text) == DOOR_SECRET_OK);
+        snprintf(authorization, sizeof authorization,
+                 "AWS4-HMAC-SHA256 Credential=%.40s/20260101/us-east-1/s3/aws4_request, "
+                 "SignedHeaders=host;x-amz-content-sha256;x-amz-date, Signature=%064d",
+                 kp.placeholder[0], 0);
+        drain();
+        CHECK("signs", sign(5, "s3.us-east-1.amazonaws.com", authorization,
+                            "STREAMING-AWS4-HMAC-SHA256-PAYLOAD") == DOOR_SIGNED);
+        CHECK("and is there", found(key) > 0);
+        ask_revoke(5);
+        CHECK("it goes", kp_hear(kp.egress, 10000) == DOOR_GONE);
+        check(found(key) == 0, "of a key that signed nothing is left", "%ld", found(key));
+        gone_ok(5);
+        CHECK("and told that it did", kp_hear(kp.ctl, 10000) == DOOR_REVOKED);
+
+        CHECK("another", kp_secret(6,
+                                   "secret MAC from env at api.example.org as hmac x-sig "
+                                   "message={body}",
+                                   hmac) == DOOR_SECRET_OK);
+        drain();
+        CHECK("signs too", sign(6, "api.example.org", "x", "the body") == DOOR_SIGNED);
+        CHECK("and is there too", found(hmac) > 0);
+        ask_revoke(6);
+        CHECK("it goes too", kp_hear(kp.egress, 10000) == DOOR_GONE);
+        check(found(hmac) == 0, "of it nothing is left", "%ld", found(hmac));
+        gone_ok(6);
+        CHECK("and it is told", kp_hear(kp.ctl, 10000) == DOOR_REVOKED);
+}
+
 static void trial(void)
 {
         char one[41], two[41], three[41], bad[41], token[41];
@@ -159,6 +224,7 @@ static void trial(void)
         gone_ok(1000);
         CHECK("so it is told", kp_hear(kp.ctl, 10000) == DOOR_REVOKED);
 
+        signers();
         /* A value that is half read when everything is revoked. */
         int p[2];
         if (pipe2(p, O_CLOEXEC) == 0 && write(p[1], three, 36) == 36) {
