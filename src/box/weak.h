@@ -8,6 +8,7 @@
 #define BOX_WEAK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum box_weak_layer {
         WEAK_SECCOMP,
