@@ -111,6 +111,10 @@ static void open_key(const uint8_t *p, size_t n, bool is_text)
                         : ssh_key_open(&(struct ssh_bytes){p, n}, &k, &err);
         must(r == 0 || err.text[0]);
         ssh_key_free(&k);
+        if (ssh_key_public((const char *)p, n, &k) == 0) {
+                must(!k.key && k.blob.len);
+                ssh_key_free(&k);
+        }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
