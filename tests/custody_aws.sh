@@ -168,7 +168,9 @@ rules+=(--allow "* minio.example.test:9443 to=127.0.0.1:$port ca=$work/ca.pem" -
 export HOOK=$real_key
 door_box b "${rules[@]}" \
 	--secret "AWS from aws dev at $s3,minio.example.test,minio.example.test:9443 as sigv4 service=s3 region=eu-west-1 inject" \
-	--secret 'HOOK from env at hook.example.test as hmac X-Signature message="{time}.{method} {target}.{body}" prefix="v1=" time-header=x-time' 2>"$work/start.err"
+	--secret 'HOOK from env at hook.example.test as hmac X-Signature message="{time}.{method} {target}.{body}" prefix="v1=" time-header=x-time' \
+	--secret 'DB from aws dev at dynamodb.eu-west-1.amazonaws.com as sigv4 inject' \
+	--secret 'HOOK2 from env HOOK at hook.example.test/inject/** as hmac x-signature message="{time}.{method} {target}.{body}" prefix="v1=" time-header=x-time inject' 2>"$work/start.err"
 check "a box with inject starts" $? "$(cat "$work/start.err")"
 in_b() { in_box b "$@" 2>&1; }
 same "a request that nobody signed is signed" "$(in_b curl -sS https://$s3/tb/small)" "small words"
@@ -179,11 +181,15 @@ same "and on a port that has to be signed too" "$(in_b curl -sS https://minio.ex
 holds "keys that the agent made up are taken out" "$(in_b env AWS_ACCESS_KEY_ID=AKIAMADEUPMADEUP0000 AWS_SECRET_ACCESS_KEY=x AWS_SESSION_TOKEN= AWS_DEFAULT_REGION=eu-west-1 aws s3 ls s3://tb/small --endpoint-url https://$s3)" "small"
 same "and ours put in" "$(judged)" "good [hash]"
 
+out=$(in_b curl -sS -H 'content-type: application/x-amz-json-1.0' -H 'x-amz-target: DynamoDB_20120810.ListTables' -d '{"ExclusiveStartTableName": "by curl"}' https://dynamodb.eu-west-1.amazonaws.com/)
+holds "inject with a body whose hash is signed" "$out" "by curl"
+holds "a body that is too large for that is refused" "$(in_b curl -sS --data-binary @large https://dynamodb.eu-west-1.amazonaws.com/)" "too large to be signed"
 hook() { in_b curl -sS -m 20 -w ' %{http_code}' "$@"; }
 same "a signature by template, whatever stood there" "$(hook -H 'x-signature: v1=00' -H 'x-time: 1' -d 'a=1' 'https://hook.example.test/v1/x?b=2')" "hooked 200"
 same "of a body of 40 KB" "$(head -c 40000 /dev/zero | tr '\\0' x >"$work/ws/forty"; hook -H 'x-signature: ?' --data-binary @forty https://hook.example.test/v1/x)" "hooked 200"
 same "without a body" "$(hook -H 'x-signature: ?' https://hook.example.test/)" "hooked 200"
 holds "a body that does not fit is refused in words" "$(hook -H 'x-signature: ?' --data-binary @large https://hook.example.test/)" "too large to be signed"
+same "without the header, where the line says inject" "$(hook -d 'a=1' https://hook.example.test/inject/x)" "hooked 200"
 holds "without the header nothing is signed" "$(hook https://hook.example.test/)" " 403"
 # In the clock of the box it may be any day: the keeper has its own.
 holds "a stamp of another year is made anew" "$(in_b sh -c 'curl -sS -o /dev/null -w "%{http_code}" -H "x-amz-date: 20010101T000000Z" https://'$s3'/tb/small')" 200
