@@ -179,6 +179,8 @@ int capture_serve(struct keeper *k, struct frame *f)
         struct store_secret *known = store_holds(k->store, value, n);
         if (known) {
                 known->used_ms = keeper_now_ms();
+                a.secret = known;
+                keeper_ask_yes(k, &a, "a token that is known already");
                 return answer(k, a.id, known, value, n);
         }
         struct store_secret *x = keep(k, &a, name, name_n, value, n, &err);
