@@ -52,9 +52,10 @@ static const struct {
         {"mcp*.json", SECRET_SCAN_TEXT},
         {"docker-compose*.y*ml", SECRET_SCAN_SHAPES},
         {"compose*.y*ml", SECRET_SCAN_SHAPES},
-        {"secrets.*", SECRET_SCAN_TEXT},
+        /* Not secrets.c, secrets.py or secrets.md: a program that was changed fails. */
+        {"secrets.@(json|yml|yaml|toml|ini|conf|cfg|properties|txt)", SECRET_SCAN_TEXT},
         {"credentials", SECRET_SCAN_TEXT},
-        {"credentials.*", SECRET_SCAN_TEXT},
+        {"credentials.@(json|yml|yaml|toml|ini|conf|cfg|properties|txt|csv)", SECRET_SCAN_TEXT},
         {"*service*account*.json", SECRET_SCAN_TEXT},
         {"*credential*.json", SECRET_SCAN_SHAPES},
         {"*secret*.json", SECRET_SCAN_SHAPES},
@@ -98,7 +99,7 @@ enum secret_scan_kind secret_scan_kind(const char *path)
         if (!may_match(base))
                 return SECRET_SCAN_NOT;
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-                if (fnmatch(names[i].pattern, base, FNM_CASEFOLD) == 0)
+                if (fnmatch(names[i].pattern, base, FNM_CASEFOLD | FNM_EXTMATCH) == 0)
                         return names[i].kind;
         for (size_t i = 0; slash && i < sizeof placed / sizeof *placed; i++) {
                 const char *at = slash;

@@ -33,6 +33,11 @@ static const struct {
         {"id_ed25519.pub", SECRET_SCAN_NOT},
         {"package.json", SECRET_SCAN_NOT},
         {"main.c", SECRET_SCAN_NOT},
+        {"config/secrets.yaml", SECRET_SCAN_TEXT},
+        {"Credentials.json", SECRET_SCAN_TEXT},
+        {"src/secrets.py", SECRET_SCAN_NOT},
+        {"docs/secrets.md", SECRET_SCAN_NOT},
+        {"out/secrets.d", SECRET_SCAN_NOT},
         {".netrc", SECRET_SCAN_NETRC},
 };
 
