@@ -4,8 +4,9 @@
  * (-x), or by name from inside a box. One blocking thread per connection. Modes: keep (one
  * connection, many requests), new (a handshake for each), names (the same, each with another name),
  * h2 (streams), idle (connections that stay open until standard input ends) and first (one request;
- * prints the time of day when its first byte came). Prints one line: requests, errors, seconds,
- * bytes, p50 and p99 in us. `load cpu PID...` prints the processor time of those processes in ns.
+ * prints the time of day when its first byte came). -B NAME shows that variable as a bearer (not
+ * with h2). Prints one line: requests, errors, seconds, bytes, p50 and p99 in us. `load cpu PID...`
+ * prints the processor time of those processes in ns.
  *
  * Certificates are not looked at: it measures, and every peer on its way is on this machine. */
 #include "load.h"
@@ -162,8 +163,10 @@ static long ask(SSL *s, const char *name, char *b)
         bool is_default = strcmp(load_opt.port, "443") == 0;
         int n = snprintf(
                 b, BUFFER,
-                "GET %s HTTP/1.1\r\nHost: %s%s%s\r\nUser-Agent: load\r\nAccept: */*\r\n\r\n",
-                load_opt.path, name, is_default ? "" : ":", is_default ? "" : load_opt.port);
+                "GET %s HTTP/1.1\r\nHost: %s%s%s\r\nUser-Agent: load\r\nAccept: */*\r\n%s%s%s\r\n",
+                load_opt.path, name, is_default ? "" : ":", is_default ? "" : load_opt.port,
+                load_opt.bearer ? "Authorization: Bearer " : "",
+                load_opt.bearer ? load_opt.bearer : "", load_opt.bearer ? "\r\n" : "");
         if (SSL_write(s, b, n) != n)
                 return -1;
         size_t got = 0;
@@ -321,7 +324,7 @@ static void report(struct worker *w, double seconds)
 
 static void options(int argc, char **argv)
 {
-        for (int o; (o = getopt(argc, argv, "m:h:u:T:a:p:x:c:s:t:n:C:")) > 0;) {
+        for (int o; (o = getopt(argc, argv, "m:h:u:T:a:p:x:c:s:t:n:C:B:")) > 0;) {
                 switch (o) {
                 case 'm':
                         load_opt.mode = optarg;
@@ -334,6 +337,9 @@ static void options(int argc, char **argv)
                         break;
                 case 'T':
                         load_opt.tag = optarg;
+                        break;
+                case 'B': /* the name of a variable */
+                        load_opt.bearer = getenv(optarg);
                         break;
                 case 'a':
                         load_opt.address = optarg;

@@ -11,7 +11,7 @@
 enum { BUFFER = 256 << 10 };
 
 struct options {
-        const char *mode, *host, *path, *tag, *address, *port, *proxy;
+        const char *mode, *host, *path, *tag, *address, *port, *proxy, *bearer;
         int conns, streams;
         double seconds;
         long requests;

@@ -8,7 +8,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 top=$PWD
 rounds=${ROUNDS:-40} work_rounds=${WORK_ROUNDS:-5} boxes=${BOXES:-100}
-only=${BENCH_ONLY:-start exec many work door}
+only=${BENCH_ONLY:-start exec many work door custody}
 ours=${OSTIARY:-$top/out/release/ostiary}
 me=$(id -u)
 [ -x "$ours" ] || { echo "bench: $ours is not there; run make first." >&2; exit 1; }
@@ -332,7 +332,9 @@ part_work() {
 
 # shellcheck source=bench/door.sh
 . bench/door.sh
-for part in start exec many work door; do wanted "$part" && "part_$part"; done
+# shellcheck source=bench/custody.sh
+. bench/custody.sh
+for part in start exec many work door custody; do wanted "$part" && "part_$part"; done
 
 echo
 echo "Targets"
