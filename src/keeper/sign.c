@@ -9,6 +9,7 @@
 #include "keeper/sigv4.h"
 #include "wire/frame.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -162,11 +163,28 @@ static uint64_t url_life(const struct store_secret *s)
         return left_s;
 }
 
-/* is_about(q): does the target that will be signed name the path that was judged? */
+/* is_about(q): is what will be signed the request that was judged? Whoever has taken egress over
+ * could otherwise show one request and have another signed: its method, its host, its path. */
 static bool is_about(const struct question *q)
 {
-        size_t n = strcspn(q->target, "?");
-        return n == q->ask.path.len && memcmp(q->target, q->ask.path.text, n) == 0;
+        const struct keeper_ask *a = &q->ask;
+        size_t n = strcspn(q->target, "?"), hosts_n = 0;
+        char host[HOST_TEXT_MAX + 8];
+        if (!a->to.method[0] || a->to.method[strspn(a->to.method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_")])
+                return false;
+        if (n != a->path.len || memcmp(q->target, a->path.text, n) != 0)
+                return false;
+        if (a->to.port == (a->to.is_tls ? 443 : 80))
+                snprintf(host, sizeof host, "%s", a->host.text);
+        else
+                snprintf(host, sizeof host, "%s:%u", a->host.text, a->to.port);
+        for (size_t i = 0; i < q->fields_n; i++) {
+                if (strcmp(q->fields[i].name, "host") != 0)
+                        continue;
+                if (hosts_n++ || strcmp(q->fields[i].value, host) != 0)
+                        return false;
+        }
+        return hosts_n == 1;
 }
 
 static int answer(struct keeper *k, const struct question *q, const struct sigv4_made *m,
@@ -199,7 +217,7 @@ static int serve_sigv4(struct keeper *k, struct question *q)
                                      "%s has no access key and secret key of AWS", line->name);
         if (!is_about(q))
                 return keeper_ask_no(k, a, DOOR_NO_SLOT,
-                                     "what is to be signed is not the path that was judged");
+                                     "what is to be signed is not the request that was judged");
         if (q->payload_n > 128 || memchr(q->payload, 0, q->payload_n))
                 return -1;
         payload = str_fmt("%.*s", (int)q->payload_n, (const char *)q->payload);
@@ -252,7 +270,7 @@ static int serve_hmac(struct keeper *k, struct question *q)
                 return keeper_ask_no(k, a, DOOR_NO_VALUE, "%s has no value", line->name);
         if (!is_about(q))
                 return keeper_ask_no(k, a, DOOR_NO_SLOT,
-                                     "what is to be signed is not the path that was judged");
+                                     "what is to be signed is not the request that was judged");
         clock_gettime(CLOCK_REALTIME, &now);
         struct hmac_ask ask = {
                 .method = a->to.method,
