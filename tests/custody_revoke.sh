@@ -196,6 +196,24 @@ holds "others are served on" "$(get r5 https://t.one.test/ TWO)" "200"
 let_go t
 "$ostiary" rm -f r5 >/dev/null
 
+# --- the keeper's end is the box's ------------------------------------------------------------------
+
+revoke_box r6 --secret "$(secret ONE)"
+supervisor=$("$ostiary" ps --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print([b for b in (d if isinstance(d, list) else d["boxes"]) if b["id"] == "r6"][0]["supervisor_pid"])')
+keeper=$(for p in $(cat "/proc/$supervisor/task/$supervisor/children"); do grep -qs keeper "/proc/$p/comm" && echo "$p"; done)
+[ -n "$keeper" ]
+check "a box with a secret has a keeper before its first connection" $? "$(cat "/proc/$supervisor/task/$supervisor/children")"
+kill -9 "$keeper"
+within 10 is_not_running r6
+check "when it is killed the box is stopped" $? "$("$ostiary" ps)"
+"$ostiary" rm -f r6 >/dev/null
+revoke_box r7
+supervisor=$("$ostiary" ps --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print([b for b in (d if isinstance(d, list) else d["boxes"]) if b["id"] == "r7"][0]["supervisor_pid"])')
+for p in $(cat "/proc/$supervisor/task/$supervisor/children"); do cat "/proc/$p/comm"; done >"$work/children" 2>/dev/null
+! grep -q 'keeper\|audit' "$work/children"
+check "one without has neither keeper nor log" $? "$(cat "$work/children")"
+"$ostiary" rm -f r7 >/dev/null
+
 # --- leak= ------------------------------------------------------------------------------------------
 
 # leaked FLAG...: show the placeholder to a host that it is not for.

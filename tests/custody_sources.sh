@@ -237,7 +237,7 @@ holds "a secret is not granted while a box runs" "$(
 	cd "$work/ws" && "$ostiary" create -q -n plain >/dev/null
 	"$ostiary" allow plain 'secret KEY from env at x.example.test as bearer' 2>&1
 	"$ostiary" rm -f plain >/dev/null
-)" "ostiary:"
+)" "a secret is granted when a box starts"
 
 # --- the vault --------------------------------------------------------------------------------------
 

@@ -223,6 +223,13 @@ char *door_policy_line(const char *verb, const char *words, struct err *err)
                 err_set(err, E_USAGE, "%s and \"%s\" contradict each other", verb, verdicts[i]);
                 return NULL;
         }
+        if (n == 6 && strncmp(words, "secret", n) == 0 && words[n]) {
+                err_set(err, E_USAGE,
+                        "a secret is granted when a box starts, with --secret or a line of a file, "
+                        "and not with %s",
+                        verb);
+                return NULL;
+        }
         bool is_bare = !is_methods(words, n);
         return str_fmt("%s %s%s", verb, is_bare ? "* " : "", words);
 }
