@@ -58,7 +58,7 @@ static void look(const uint8_t *p, size_t n, bool any_case, struct edge *first, 
  * told anything of it. */
 static bool is_seen(const struct store_secret *x, const struct store_part *p)
 {
-        if (!p->value || !p->placeholder || value_has_form(x, RULE_AS_HMAC))
+        if (!p->value || !p->placeholder || p->is_open || value_has_form(x, RULE_AS_HMAC))
                 return false;
         return strcmp(p->name, "key") != 0;
 }

@@ -44,7 +44,7 @@ int keeper_fingers(struct keeper *k, const struct store_secret *x)
                 if (!p->placeholder)
                         continue; /* DOOR_GRANTED does not name it either */
                 uint32_t part = at++;
-                if (!p->value)
+                if (!p->value || p->is_open)
                         continue;
                 struct buf *b = keeper_message(k, DOOR_FINGERS);
                 buf_put_u32(b, x->number);

@@ -26,6 +26,7 @@ struct store_part {
         uint8_t *value; /* locked, len bytes and a NUL; NULL once it is wiped */
         size_t len;
         char *placeholder; /* of the same length as the first value; NULL: has none */
+        bool is_open;      /* the value is no secret (an address): nobody looks for it in answers */
 };
 
 struct store_secret {

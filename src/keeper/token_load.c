@@ -225,8 +225,10 @@ static int load_gcp(struct keeper *k, struct token *t, struct store_secret *s, j
                       err) < 0)
                 return -1;
         for (size_t i = 0; i < s->parts_n; i++)
-                if (strcmp(s->parts[i].name, "account") == 0)
+                if (strcmp(s->parts[i].name, "account") == 0) {
                         s->parts[i].placeholder = str_dup(fake);
+                        s->parts[i].is_open = true;
+                }
         return 0;
 }
 

@@ -3,6 +3,10 @@
  */
 #include "unit/libkeeper.h"
 
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rsa.h>
+
 static char stand[300];
 
 static void ask_place(uint32_t id, uint32_t number, const char *host)
@@ -174,11 +178,93 @@ static void login(void)
         CHECK("the box does not", !strcmp(answered(42), "no") && kp.no == DOOR_NO_REVOKED);
 }
 
+/* pem(escaped): a private key, with its line breaks as JSON writes them or as they are. */
+static char *pem(bool is_escaped)
+{
+        static char text[2][6000];
+        char *to = text[is_escaped];
+        static EVP_PKEY *key;
+        const char *from;
+        if (!key)
+                key = EVP_RSA_gen(2048);
+        BIO *bio = BIO_new(BIO_s_mem());
+        PEM_write_bio_PrivateKey(bio, key, NULL, NULL, 0, NULL, NULL);
+        long n = BIO_get_mem_data(bio, (char **)(uintptr_t)&from);
+        for (long i = 0; i < n; i++) {
+                if (from[i] == '\n' && is_escaped)
+                        *to++ = '\\', *to++ = 'n';
+                else
+                        *to++ = from[i];
+        }
+        *to = 0;
+        BIO_free(bio);
+        return text[is_escaped];
+}
+
+static void take_stand(const char *part)
+{
+        stand[0] = 0;
+        for (uint32_t i = 0; i < kp.parts_n; i++)
+                if (strcmp(kp.part[i], part) == 0)
+                        snprintf(stand, sizeof stand, "%.299s", kp.placeholder[i]);
+}
+
+#define GCP "secret SA from file /x at *.googleapis.com as gcp"
+
+static void accounts(void)
+{
+        static char json[8000];
+        uint32_t id = 0;
+        char host[200], body[4000];
+        snprintf(json, sizeof json,
+                 "{\"type\":\"service_account\",\"client_email\":\"me@fake.iam.example.com\","
+                 "\"private_key_id\":\"0123\",\"private_key\":\"%s\"}",
+                 pem(true));
+        check(kp_secret(5, GCP, json) == DOOR_SECRET_OK, "a service account", "%s", kp.words);
+        bool has_file = false;
+        for (uint32_t i = 0; i < kp.parts_n; i++)
+                has_file |= strcmp(kp.part[i], "account") == 0 &&
+                            strstr(kp.placeholder[i], "me@fake.iam.example.com") &&
+                            !strstr(kp.placeholder[i], "\"0123\"");
+        CHECK("the box gets a file of its own", has_file);
+        int fingers = 0;
+        for (uint32_t type; (type = kp_hear(kp.egress, 100));)
+                fingers += type == DOOR_FINGERS;
+        CHECK("an address is not looked for in answers", fingers <= 1);
+        take_stand("access");
+        ask_place(51, 5, "storage.googleapis.com");
+        CHECK("its key signs for a token",
+              hear_fetch(&id, host, body, sizeof body) && strstr(body, "assertion=") != NULL);
+        fetched(id, 200, "ya29.fake_access_token_of_account", NULL);
+        check_str("which is shown", answered(51), "Bearer ya29.fake_access_token_of_account");
+        CHECK("without a key",
+              kp_secret(6, GCP, "{\"client_email\":\"me@example.com\"}") == DOOR_SECRET_BAD &&
+                      strstr(kp.words, "private_key"));
+        CHECK("with half a key",
+              kp_secret(6, GCP,
+                        "{\"client_email\":\"me@example.com\",\"private_key\":\"-----BEGIN\"}") ==
+                      DOOR_SECRET_BAD);
+        CHECK("no JSON", kp_secret(6, GCP, "not json at all") == DOOR_SECRET_BAD);
+
+        const char *app = "secret APP from file /x at api.github.com,github.com as github-app "
+                          "app=Iv1.fake installation=123 repos=site";
+        check(kp_secret(7, app, pem(false)) == DOOR_SECRET_OK, "an app's key", "%s", kp.words);
+        take_stand("access");
+        ask_place(71, 7, "api.github.com");
+        CHECK("gets a token for its repositories",
+              hear_fetch(&id, host, body, sizeof body) && strstr(body, "site") != NULL);
+        fetched(id, 201, "ghs_fakefakefakefakefakefakefakefakefake", NULL);
+        check_str("which is shown as well", answered(71),
+                  "Bearer ghs_fakefakefakefakefakefakefakefakefake");
+        CHECK("no key", kp_secret(8, app, "something else") == DOOR_SECRET_BAD);
+}
+
 int main(void)
 {
         kp_begin();
         oauth();
         login();
+        accounts();
         CHECK("it ends with the supervisor", kp_end() == 0);
         return check_end();
 }
