@@ -23,8 +23,8 @@ static const struct {
         {"GH_TOKEN=vault", "secret GH_TOKEN from vault at "
                            "github.com,api.github.com,uploads.github.com as basic,bearer"},
         {"STRIPE_KEY@api.stripe.com",
-         "secret STRIPE_KEY from env at api.stripe.com as basic,bearer"},
-        {"STRIPE_KEY", "secret STRIPE_KEY from env at api.stripe.com as basic,bearer"},
+         "secret STRIPE_KEY from env at api.stripe.com as bearer,basic"},
+        {"STRIPE_KEY", "secret STRIPE_KEY from env at api.stripe.com as bearer,basic"},
         {"GEMINI_API_KEY", "secret GEMINI_API_KEY from env at generativelanguage.googleapis.com as "
                            "header x-goog-api-key,query key"},
         {"PYPI_TOKEN", "secret PYPI_TOKEN from env at upload.pypi.org as basic user=__token__"},
