@@ -95,6 +95,8 @@ static void on_role(void *ctx, uint32_t events)
         case DOOR_ROTATED:
                 if (r->role == SUP_KEEPER)
                         sup_secrets_hear(d->sup, f.type, &f.body);
+                if (f.type == DOOR_ROTATED) /* the one message that brings a value here */
+                        explicit_bzero(f.raw, sizeof f.raw);
                 break;
         case DOOR_ALARM:
                 if (r->role == SUP_EGRESS)

@@ -3,8 +3,8 @@
  * by sup_secrets.c (before the box exists), sup_secrets_life.c (refresh, rotate, revoke) and
  * sup_secrets_alarm.c (placeholders seen where they have no business).
  *
- * A value is never in the supervisor's memory, with two exceptions that are wiped at once: profile
- * files of AWS and logins of agents, whose format the keeper need not know (source_read.c). */
+ * A value is never in the supervisor's memory, with one exception that is wiped at once: a refresh
+ * token that comes back new and has to be kept on the host (DOOR_ROTATED, sup_login.c). */
 #ifndef SESSION_SUP_SECRETS_H
 #define SESSION_SUP_SECRETS_H
 
