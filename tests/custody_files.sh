@@ -171,6 +171,20 @@ grep -q "^masked .*\.env" "$state/masked"
 check 'the list says that its file is a masked one' $? "$(cat "$state/masked")"
 same 'with the content that we wrote' "$(grep -c "$(sha256sum <<<"$first" | cut -c1-64)" "$state/masked")" 1
 "$ostiary" rm -f "$name" >/dev/null 2>&1
+# A box whose supervisor was killed holds nothing but copies of ours, and gc knows it.
+"$ostiary" run -q -d -n "$name" -- sleep 300 >/dev/null 2>&1
+sed -i 's/^kept .*/kept 0/' "$state/meta"
+pid=$(sed -n 's/^pid //p' "$state/meta")
+if [ -n "$pid" ] && kill -9 "$pid" 2>/dev/null && within 10 is_not_running "$name"; then
+	[ -e "$state/layers/ws/upper/.env" ]
+	check 'a killed supervisor leaves the copies' $?
+	out=$("$ostiary" gc 2>&1)
+	[ ! -e "$state" ]
+	check 'and gc takes such a box away' $? "$out"
+else
+	check 'the supervisor of a box is killed' 1 "pid ${pid:-unknown}"
+fi
+"$ostiary" rm -f "$name" >/dev/null 2>&1
 # What a box put in the way is not followed.
 "$ostiary" create -q -n "$name" >/dev/null 2>&1
 "$ostiary" exec -q "$name" -- sh -c 'rm -rf services && ln -s / services && rm -rf ~/.config && ln -s /etc ~/.config' </dev/null

@@ -12,6 +12,7 @@
 #include "session/ca.h"
 #include "session/etcmask.h"
 #include "session/home.h"
+#include "session/secret_mask.h"
 #include "session/store.h"
 
 #include <stdio.h>
@@ -35,7 +36,11 @@ static bool holds(const struct store *s, const struct box_meta *m)
         if (m->state != BOX_DEAD)
                 return false;
         _cleanup_close_ int dir = store_box_dir(s, m->id, NULL);
-        return dir >= 0 && store_box_has_changes(dir);
+        _cleanup_close_ int lock = dir < 0 ? -1 : store_box_lock(dir, NULL);
+        if (lock < 0)
+                return true; /* somebody has just woken it */
+        secret_mask_end(dir);
+        return store_box_has_changes(dir);
 }
 
 static int sweep_boxes(const struct store *s, struct swept *w, struct err *err)

@@ -123,7 +123,7 @@ int vault_file_read(int dir_fd, const uint8_t key[VAULT_KEY_LEN], struct vault *
         int got = load(dir_fd, &b, err);
         if (got < 0 || (got > 0 && parse_head(&b, &v->head, err) < 0))
                 return -1;
-        if (got == 0)
+        if (got == 0 || !b.data)
                 return err_set(err, E_ABSENT, "the vault went away while it was read");
         size_t sealed = b.len - HEAD_LEN;
         uint8_t *plain = sodium_malloc(sealed); /* its last bytes are the seal's */

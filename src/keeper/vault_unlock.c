@@ -168,7 +168,9 @@ int vault_first_key(const struct vault_ask *ask, struct vault_head *h, uint8_t k
                     struct err *err)
 {
         _cleanup_locked_ char *text = sodium_malloc(PASSPHRASE_MAX);
-        long n = text ? told(ask, text, PASSPHRASE_MAX, err) : err_sys(err, "get locked memory");
+        if (!text)
+                return err_sys(err, "get locked memory");
+        long n = told(ask, text, PASSPHRASE_MAX, err);
         if (n < 0)
                 return -1;
         if (n == 0)
@@ -247,7 +249,9 @@ static int open_by_passphrase(const struct vault_ask *ask, struct vault *v, uint
         if (r != 1)
                 return r;
         _cleanup_locked_ char *text = sodium_malloc(PASSPHRASE_MAX);
-        long n = text ? told(ask, text, PASSPHRASE_MAX, err) : err_sys(err, "get locked memory");
+        if (!text)
+                return err_sys(err, "get locked memory");
+        long n = told(ask, text, PASSPHRASE_MAX, err);
         if (n < 0)
                 return -1;
         if (n == 0 && !vault_tty_is_there())

@@ -6,6 +6,7 @@
 #include "session/secret_files_int.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,7 +134,7 @@ static void gh_host(const struct rule_place *p, char out[300])
         if (!secret_files_host(p, out))
                 return;
         if (strcmp(out, "api.github.com") == 0)
-                strcpy(out, "github.com");
+                snprintf(out, 300, "github.com");
         else if (str_ends(out, ".githubusercontent.com") || str_ends(out, ".githubcopilot.com") ||
                  str_ends(out, ".github.com") || strcmp(out, "ghcr.io") == 0)
                 out[0] = 0;

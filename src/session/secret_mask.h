@@ -33,9 +33,9 @@ int secret_mask_settings(struct session_plan *, int dir_fd, struct err *);
  * granted secret, or a URL leads to one of its places, its placeholder stands in the copy. */
 int secret_mask_grant(struct session_plan *, int dir_fd, struct err *);
 
-/* secret_mask_end(plan, dir_fd): the box is over: copies that it did not touch go, so that only its
- * own changes are left. */
-void secret_mask_end(const struct session_plan *, int dir_fd);
+/* secret_mask_end(dir_fd): the box is over, and the caller has its lock: copies that it did not
+ * touch go, so that only its own changes are left. */
+void secret_mask_end(int dir_fd);
 
 /* secret_mask_tell(plan): for explain: a note for every file that a start would hide. */
 void secret_mask_tell(struct session_plan *);

@@ -12,20 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* in_upper(t, path, &base): the directory of ${path} in the upper layer, and its last part; -1. */
-static int in_upper(const struct secret_mask_tree *t, const char *path, const char **base)
+/* in_upper(upper, path, &base): the directory of ${path} in an upper layer, and its last part; -1.
+ */
+static int in_upper(int upper, const char *path, const char **base)
 {
         const char *slash = strrchr(path, '/');
         _cleanup_free_ char *above = str_fmt("%.*s", slash ? (int)(slash - path) : 0, path);
         *base = slash ? slash + 1 : path;
-        return beneath_open_nosym(t->upper_fd, above, O_RDONLY | O_DIRECTORY, 0, NULL);
+        return beneath_open_nosym(upper, above, O_RDONLY | O_DIRECTORY, 0, NULL);
 }
 
-static void remove_copy(const struct secret_mask_tree *t, const struct secret_mask_entry *e)
+static void remove_copy(int upper, const struct secret_mask_entry *e)
 {
         char sha[SHA256_HEX_LEN + 1];
         const char *base;
-        _cleanup_close_ int dir = in_upper(t, e->path, &base);
+        _cleanup_close_ int dir = in_upper(upper, e->path, &base);
         if (dir < 0)
                 return;
         secret_mask_sha(dir, base, sha);
@@ -33,31 +34,33 @@ static void remove_copy(const struct secret_mask_tree *t, const struct secret_ma
                 unlinkat(dir, base, 0);
 }
 
-/* remove_made(t, line): "layer\tpath": a directory that led to a copy goes when it is empty. */
-static void remove_made(const struct secret_mask_tree *t, const char *line)
+/* open_upper(dir_fd, layer): the home is kept by other rules, and --live has no layer; -1. */
+static int open_upper(int dir_fd, const char *layer)
 {
-        size_t n = strlen(t->layer);
-        const char *base;
-        if (strncmp(line, t->layer, n) != 0 || line[n] != '\t')
-                return;
-        _cleanup_close_ int dir = in_upper(t, line + n + 1, &base);
-        if (dir >= 0)
-                unlinkat(dir, base, AT_REMOVEDIR);
+        if (strcmp(layer, "home") == 0 || strchr(layer, '/'))
+                return -1;
+        _cleanup_free_ char *path = str_fmt("layers/%s/upper", layer);
+        return beneath_open_nosym(dir_fd, path, O_RDONLY | O_DIRECTORY, 0, NULL);
 }
 
-void secret_mask_end(const struct session_plan *plan, int dir_fd)
+void secret_mask_end(int dir_fd)
 {
         _cleanup_masks_ struct secret_mask_list l = {0};
         secret_mask_list_read(dir_fd, &l);
-        for (size_t i = 0; i < plan->box.mounts_n && l.n; i++) {
-                _cleanup_tree_ struct secret_mask_tree t;
-                if (!secret_mask_tree_open(&plan->box.mounts[i], &t) || t.upper_fd < 0)
-                        continue;
-                for (size_t k = 0; k < l.n; k++)
-                        if (strcmp(l.v[k].layer, t.layer) == 0)
-                                remove_copy(&t, &l.v[k]);
-                for (size_t k = l.made.n; k-- > 0;) /* children before parents */
-                        remove_made(&t, l.made.v[k]);
+        for (size_t i = 0; i < l.n; i++) {
+                _cleanup_close_ int upper = open_upper(dir_fd, l.v[i].layer);
+                if (upper >= 0)
+                        remove_copy(upper, &l.v[i]);
+        }
+        /* Children before parents; what is not empty stays. */
+        for (size_t i = l.made.n; i-- > 0;) {
+                const char *tab = strchr(l.made.v[i], '\t'), *base;
+                _cleanup_free_ char *layer =
+                        str_fmt("%.*s", tab ? (int)(tab - l.made.v[i]) : 0, l.made.v[i]);
+                _cleanup_close_ int upper = tab ? open_upper(dir_fd, layer) : -1;
+                _cleanup_close_ int dir = upper < 0 ? -1 : in_upper(upper, tab + 1, &base);
+                if (dir >= 0)
+                        unlinkat(dir, base, AT_REMOVEDIR);
         }
 }
 

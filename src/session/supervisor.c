@@ -388,7 +388,7 @@ static void clear(struct sup *s, struct buf *refused)
         sup_door_end(s, refused);
         if (s->is_built)
                 layers_accept_home(s->plan, s->store, &e);
-        secret_mask_end(s->plan, s->dir_fd);
+        secret_mask_end(s->dir_fd);
         s->meta.has_changes = layers_have_changes(s->plan);
         s->end.is_kept = !s->opts->is_removed && s->is_built &&
                          (s->opts->is_kept || s->opts->is_waiting || s->meta.has_changes);

@@ -91,7 +91,7 @@ int vault_key_program(const char *data_dir, char *const argv[], int out_fd, stru
 static void hear(int fd, char *words, size_t n)
 {
         size_t len = 0;
-        char rest[256];
+        char rest[256] = "";
         for (;;) {
                 bool fits = len + 1 < n;
                 ssize_t got = read(fd, fits ? words + len : rest, fits ? n - 1 - len : sizeof rest);
