@@ -312,6 +312,7 @@ mkdir -p "$work/home/.claude"
 echo '{"claudeAiOauth":{"accessToken":"fake-value-to-be-looked-for-12","refreshToken":"fake-value-to-be-looked-for-13","expiresAt":4102444800000}}' >"$work/home/.claude/.credentials.json"
 chmod 600 "$work/home/.claude/.credentials.json"
 (cd "$work/ws" && OP_FAKE_SESSION=fake-session-of-a-manager-14 "$ostiary" create -q -n look --secret FAKE_ENV_KEY@x.example.test \
+	--env FAKE_ENV_KEY --env "AWS_SECRET_ACCESS_KEY=fake-value-to-be-looked-for-15" \
 	--secret "FILE from file $work/key.txt at x.example.test as bearer" \
 	--secret "CMD from cmd 'cat $work/key.txt' at x.example.test as bearer" \
 	--secret "$(spec default)" --secret "LOGIN from login claude at api.anthropic.com as bearer") >/dev/null

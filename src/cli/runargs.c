@@ -222,6 +222,9 @@ static int read_values(struct runargs *r)
                 return args_bad(&r->args, "--keep and --rm contradict each other"), -1;
         if (runargs_env(&r->args, &r->env, &o->env) < 0 || read_binds(r) < 0 || read_proxy(r) < 0)
                 return -1;
+        for (size_t i = 0; i < r->env.n;
+             i++) /* it may be a key that is to be a secret of the box */
+                explicit_bzero(r->env.v[i], strlen(r->env.v[i]));
         return runargs_stream(&r->args, &r->stream, r->terminal, r->detach_key);
 }
 

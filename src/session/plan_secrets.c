@@ -149,6 +149,38 @@ int plan_secrets_find(struct session_plan *plan, bool is_told, struct err *err)
         return 0;
 }
 
+static void wipe_variable(struct strs *env, const char *name)
+{
+        size_t n = strlen(name);
+        for (size_t i = env->n; i-- > 0;) {
+                if (strncmp(env->v[i], name, n) != 0 || (env->v[i][n] != '=' && env->v[i][n]))
+                        continue;
+                explicit_bzero(env->v[i], strlen(env->v[i]));
+                strs_remove(env, i);
+        }
+}
+
+void plan_secrets_take(struct session_plan *plan, struct session_opts *opts)
+{
+        static const char *const aws[] = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
+                                          "AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN"};
+        for (size_t i = 0; i < plan->secrets.n; i++) {
+                const struct session_secret *s = &plan->secrets.v[i];
+                const char *const names[] = {s->line.secret->name,
+                                             s->line.secret->source == RULE_FROM_ENV
+                                                     ? session_secret_asked(s)
+                                                     : s->line.secret->name};
+                for (size_t k = 0; k < 2; k++) {
+                        wipe_variable(&plan->box.env, names[k]);
+                        wipe_variable(&opts->env, names[k]);
+                }
+                for (size_t k = 0; s->line.secret->source == RULE_FROM_AWS && k < 4; k++) {
+                        wipe_variable(&plan->box.env, aws[k]);
+                        wipe_variable(&opts->env, aws[k]);
+                }
+        }
+}
+
 char *plan_secrets_words(const struct session_plan *plan)
 {
         size_t n = plan->secrets.n;

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 struct err;
+struct session_opts;
 struct session_plan;
 
 /* One part of a value, as the keeper named it: "" for most, "id", "key" and "token" of AWS,
@@ -58,6 +59,9 @@ int plan_secrets(struct session_plan *, struct err *);
  * line of a profile whose source is missing is left out with a note; any other is an error, or with
  * ${is_told} (explain) a note too. */
 int plan_secrets_find(struct session_plan *, bool is_told, struct err *);
+/* plan_secrets_take(plan, opts): a variable that a secret stands for is not passed on besides, also
+ * when --env asks for it: its value is wiped from both. After plan_secrets_find. */
+void plan_secrets_take(struct session_plan *, struct session_opts *);
 /* plan_secrets_words(plan): "2 secrets" for the banner, or NULL; the caller frees. */
 char *plan_secrets_words(const struct session_plan *);
 

@@ -151,6 +151,7 @@ int session_run(struct session_opts *opts, const struct store *store, char **id,
             plan_secrets_find(&plan, false, err) < 0 || box_net_map(&net, &plan.box, err) < 0)
                 goto fail;
 
+        plan_secrets_take(&plan, opts);
         settle_paths(opts, &plan);
 
         int pair[2];
@@ -208,6 +209,7 @@ int session_wake(const struct store *store, const char *id, struct err *err)
             session_plan_make(&opts, store, id, &plan, err) < 0 ||
             plan_secrets_find(&plan, false, err) < 0 || box_net_map(&net, &plan.box, err) < 0)
                 return -1;
+        plan_secrets_take(&plan, &opts);
 
         int ready[2];
         if (pipe2(ready, O_CLOEXEC) < 0)

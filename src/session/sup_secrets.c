@@ -156,6 +156,8 @@ static int send_patiently(struct sup_role_process *r, uint32_t type, const struc
 {
         while (sup_role_send(r, type, b, &fd, fd >= 0) < 0) {
                 struct pollfd p = {.fd = r->fd, .events = POLLOUT};
+                if (r->pid == 0)
+                        errno = EPIPE; /* the door is shut, and the keeper gone */
                 if (r->pid == 0 || (errno != EAGAIN && errno != ENOBUFS) ||
                     poll(&p, 1, SEND_MS) <= 0)
                         return -1;
