@@ -34,8 +34,8 @@ static void fail(struct custody_body *b, int status, const char *why)
 static void pass_on(struct custody_body *b, size_t n)
 {
         bool is_wanted = n > 0 && (!b->undo || b->slots_n);
-        if (is_wanted && !b->ops->out(b->ctx, b->tail.data, n))
-                b->is_full = true;
+        if (is_wanted) /* its last word counts: only after a no does it tell of room */
+                b->is_full = !b->ops->out(b->ctx, b->tail.data, n);
         buf_drop(&b->tail, n);
 }
 
@@ -46,6 +46,8 @@ void custody_body_quiet(void *ctx)
         struct custody_body *b = ctx;
         b->ahead += b->tail.len;
         pass_on(b, b->tail.len);
+        if (!b->is_over && !b->is_asked && !b->is_full)
+                b->ops->idle(b->ctx); /* it had said no, and has room now */
 }
 
 /* look(b, p, n, is_end): of the plain body. What may pass is passed on, unless it came compressed:
@@ -96,8 +98,8 @@ static void pass_lag(struct custody_body *b, bool is_end)
                 fail(b, 403, "its compressed body cannot be told from one that hides a secret");
                 return;
         }
-        if (n && !b->ops->out(b->ctx, b->lag.data, n))
-                b->is_full = true;
+        if (n)
+                b->is_full = !b->ops->out(b->ctx, b->lag.data, n);
         buf_drop(&b->lag, n);
 }
 
@@ -147,8 +149,7 @@ static void on_placed(void *ctx, uint32_t type, struct cur *body)
                         put_json(&out, text);
                 else
                         put_form(&out, text);
-                if (!b->ops->out(b->ctx, out.data, out.len))
-                        b->is_full = true;
+                b->is_full = !b->ops->out(b->ctx, out.data, out.len);
                 explicit_bzero(out.data, out.cap);
                 buf_free(&out);
                 explicit_bzero(text, strlen(text));

@@ -65,8 +65,8 @@ static void leak(struct custody_ws *w, uint32_t number)
 
 static void send(struct custody_ws *w, const void *p, size_t n)
 {
-        if (n && !w->is_over && !w->ops->out(w->ctx, p, n))
-                w->is_full = true;
+        if (n && !w->is_over)
+                w->is_full = !w->ops->out(w->ctx, p, n);
 }
 
 /* send_message(w): what was made of a message, as one frame. */

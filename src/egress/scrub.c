@@ -118,8 +118,8 @@ static void pass(struct scrub *s, struct buf *out)
 {
         if (out->is_broken)
                 scrub_fail(s, "there is no memory for the answer");
-        else if (out->len > 0 && !s->ops->data(s->ctx, out->data, out->len))
-                s->is_full = true;
+        else if (out->len > 0) /* its last word counts: only after a no does it tell of room */
+                s->is_full = !s->ops->data(s->ctx, out->data, out->len);
 }
 
 static void on_timer(void *ctx)
@@ -130,6 +130,7 @@ static void on_timer(void *ctx)
                 return;
         scan_release(&s->scan, &out);
         pass(s, &out);
+        scrub_answered(s);
 }
 
 void scrub_emit(struct scrub *s, const void *p, size_t n, bool is_end)
