@@ -85,6 +85,24 @@ holds "s3 ls of a prefix" "$(aws s3 ls 's3://tb/with s')" "with space"
 good_all
 check "everything was signed by the real key" $? "$(grep -v ' good \[' "$work/log" | tail -n 3)"
 
+# --- keys that AWS lends -----------------------------------------------------------------------------
+
+role=$(aws sts assume-role --role-arn arn:aws:iam::123456789012:role/r --role-session-name session --output text --query 'Credentials.[AccessKeyId,SecretAccessKey,SessionToken]')
+read -r role_id role_key role_token <<<"$role"
+[ "${#role_id}" = 20 ] && [ -n "$role_token" ]
+check "sts assume-role answers" $? "$role"
+case $role in *ASIAROLE* | *REALREAL* | *ROLETOKEN*) false ;; *) true ;; esac
+check "with placeholders" $? "$role"
+role_aws() { in_box a env AWS_CONFIG_FILE="$work/ws/config" AWS_ACCESS_KEY_ID="$role_id" AWS_SECRET_ACCESS_KEY="$role_key" AWS_SESSION_TOKEN="$role_token" aws "$@" 2>&1; }
+holds "which sign" "$(role_aws s3 ls s3://tb/small)" "small"
+same "as the role" "$(judged)" "good [hash role]"
+same "in a URL too" "$(in_a curl -sS "$(role_aws s3 presign s3://tb/small)")" "small words"
+same "as the role" "$(judged)" "good [presigned role]"
+lines=$(wc -l <"$work/log")
+holds "their token beside our access key is refused (S13)" "$(in_a /usr/bin/python3 aws_sign.py $s3 s3 eu-west-1 "$id" "$role_token")" " 403"
+holds "their access key without its token is completed" "$(in_a /usr/bin/python3 aws_sign.py $s3 s3 eu-west-1 "$role_id")" "small words"
+same "and nothing else was sent" "$(($(wc -l <"$work/log") - lines))" 1
+
 # --- presigned ---------------------------------------------------------------------------------------
 
 : >"$work/log"

@@ -31,6 +31,10 @@ def credentials():
     return botocore.credentials.Credentials(lines[0], lines[1], lines[2] or None if len(lines) > 2 else None)
 
 
+# What AssumeRole lends.
+ROLE = botocore.credentials.Credentials("ASIAROLEROLEROLEROLE", "role/REALREALREALREAL+REALREALREALREALREALR", "ROLETOKENROLETOKENROLETOKENROLETOKEN+/012345678=")
+
+
 def sign_key(secret, scope):
     key = ("AWS4" + secret).encode()
     for part in scope.split("/"):
@@ -70,6 +74,8 @@ class Judge:
 
     def scope(self, text):
         ident, date, region, service, last = text.split("/")
+        if ident == ROLE.access_key:
+            self.creds = ROLE
         if ident != self.creds.access_key:
             raise Bad("another access key: " + ident)
         if last != "aws4_request":
@@ -231,8 +237,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             body, why = judge.judge(), "good"
         except Exception as e:  # whatever is wrong with it, it is not signed
             why = "%s: %s" % (type(e).__name__, e)
+        form = judge.form + (" role" if judge.creds is ROLE else "")
         with lock, open(LOG, "a") as log:
-            log.write("%s %s %s %s [%s]\n" % (self.command, host, self.path.partition("?")[0], why, judge.form))
+            log.write("%s %s %s %s [%s]\n" % (self.command, host, self.path.partition("?")[0], why, form))
         if why != "good":
             # AWS tells what it was shown; nothing of it may reach the box.
             seen = (self.headers.get("authorization") or self.path).replace("&", "&amp;")
@@ -240,6 +247,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
                                   "<Seen>%s</Seen></Error>" % (why, credentials().access_key, seen)).encode())
         if host.startswith("hook."):
             return self.say(200, b"hooked")
+        if host.startswith("sts.") and b"Action=AssumeRole" in body:
+            text = ("<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>%s</AccessKeyId><SecretAccessKey>%s</SecretAccessKey>"
+                    "<SessionToken>%s</SessionToken><Expiration>2099-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>"
+                    % (ROLE.access_key, ROLE.secret_key, ROLE.token))
+            return self.say(200, text.encode(), "text/xml")
         if host.startswith("sts."):
             text = ("<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::123456789012:user/tester</Arn><UserId>%s</UserId>"
                     "<Account>123456789012</Account></GetCallerIdentityResult></GetCallerIdentityResponse>" % credentials().access_key)
