@@ -99,6 +99,29 @@ print(sorted(j), o["accessToken"][:13], o["refreshToken"][:13], o["expiresAt"] /
 else
 	check "a box with claude's login starts" 1 "$out"
 fi
+python3 - "$HOME/.codex/auth.json" <<'E'
+import base64, json, sys
+claims = {"email": "fakeVALUE@example.org", "https://api.openai.com/auth": {"chatgpt_plan_type": "team"}}
+part = lambda j: base64.urlsafe_b64encode(json.dumps(j).encode()).decode().rstrip("=")
+token = lambda j: part({"alg": "none"}) + "." + part(j) + ".ZmFrZVZBTFVF"
+json.dump({"OPENAI_API_KEY": None, "tokens": {"id_token": token(claims), "access_token": token({"sub": "fakeVALUE"}),
+    "refresh_token": "rt_fakeVALUEfakeVALUE", "account_id": "account-1"}, "last_refresh": "2026-01-01T00:00:00Z"}, open(sys.argv[1], "w"))
+E
+echo 'secret CODEX_LOGIN from login codex at chatgpt.com as bearer' >"$work/codex"
+out=$(box --policy "$work/codex" -- cat "$HOME/.codex/auth.json" 2>&1)
+same "codex's login has the host's fields, account and plan" "$(python3 -c 'import base64, json, sys
+t = json.load(sys.stdin)["tokens"]
+c = json.loads(base64.urlsafe_b64decode(t["id_token"].split(".")[1] + "=="))
+print(sorted(t), t["account_id"], c["https://api.openai.com/auth"]["chatgpt_plan_type"], "fakeVALUE" in json.dumps([t, c]))' <<<"$out")" \
+	"['access_token', 'account_id', 'id_token', 'refresh_token'] account-1 team False"
+same 'and none of its tokens' "$(python3 -c 'import json, sys
+a, b = json.load(open(sys.argv[1]))["tokens"], json.load(sys.stdin)["tokens"]
+print([k for k in a if k != "account_id" and a[k] == b[k]])' "$HOME/.codex/auth.json" <<<"$out")" '[]'
+rm "$HOME/.codex/auth.json" "$HOME/.claude/.credentials.json.lock" 2>/dev/null
+out=$(OPENAI_API_KEY=sk-proj-fakeVALUEfakeVALUEfakeVALUEfakeVALUE box --profile codex -- sh -c 'echo "{\"OPENAI_API_KEY\": \"$OPENAI_API_KEY\"}"; cat ~/.codex/auth.json' 2>&1)
+same 'codex finds an API key in its file' "$(head -1 <<<"$out")" "$(tail -n +2 <<<"$out" | tr -d '\n' | sed 's/{ */{/')"
+out=$(ANTHROPIC_API_KEY=sk-ant-api03-fakeVALUEfakeVALUEfakeVALUEfakeVALUE box --profile claude -- sh -c 'echo "$ANTHROPIC_API_KEY" | tail -c 21; cat ~/.claude.json' 2>&1)
+holds 'claude need not ask about a key that is new to it' "$(tail -n +2 <<<"$out" | tr -d ' \n')" "\"approved\":[\"$(head -1 <<<"$out")\"]"
 same "the host's own login is as it was" "$(sha256sum <"$HOME/.claude/.credentials.json")" "$before"
 
 # --- the workspace ---------------------------------------------------------------------------------

@@ -144,8 +144,8 @@ const char *secret_files_value(const struct session_secret *s)
 int secret_files_write(struct session_plan *plan, int dir_fd, struct err *err)
 {
         static int (*const writers[])(struct secret_files *) = {
-                secret_files_git,   secret_files_gh,    secret_files_registry,
-                secret_files_cloud, secret_files_login, secret_files_ssh,
+                secret_files_git,   secret_files_gh,  secret_files_registry, secret_files_cloud,
+                secret_files_login, secret_files_ssh, secret_files_agent,
         };
         if (plan->secrets.n == 0)
                 return 0;

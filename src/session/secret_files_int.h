@@ -47,6 +47,7 @@ int secret_files_gh(struct secret_files *);
 int secret_files_registry(struct secret_files *);
 int secret_files_cloud(struct secret_files *);
 int secret_files_login(struct secret_files *);
+int secret_files_agent(struct secret_files *);
 int secret_files_ssh(struct secret_files *);
 
 #endif

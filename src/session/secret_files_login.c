@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { FILE_MAX = 64 << 10 };
+enum { FILE_MAX = 64 << 10, FIELD_MAX = 8 << 10 };
 
 /* field(text, key): the raw JSON value of the first "key" in ${text} when it is a string without
  * escapes, or a list of such; the caller frees. NULL when there is none. */
@@ -28,7 +28,7 @@ static char *field(const char *text, const char *key)
         p += strspn(p, " \t\r\n:");
         char end = *p == '"' ? '"' : *p == '[' ? ']' : 0;
         const char *stop = end ? strchr(p + 1, end) : NULL;
-        if (!stop || stop - p > 1024 || memchr(p, '\\', (size_t)(stop - p)) ||
+        if (!stop || stop - p > FIELD_MAX || memchr(p, '\\', (size_t)(stop - p)) ||
             (end == ']' && memchr(p, '{', (size_t)(stop - p))))
                 return NULL;
         return str_fmt("%.*s", (int)(stop - p + 1), p);
@@ -86,14 +86,43 @@ static void base64url(struct buf *b, const char *text)
                 buf_put_u8(b, (uint8_t)(*p == '+' ? '-' : *p == '/' ? '_' : *p));
 }
 
+/* plan_of(text): which plan the host's identity token speaks of, in its quotes; the caller frees,
+ * NULL when it does not say. The rest of the token is wiped unread. */
+static char *plan_of(const char *text)
+{
+        char *token = field(text, "id_token"), *plan = NULL;
+        char *claims = token ? strchr(token, '.') : NULL;
+        size_t n = claims ? strcspn(claims + 1, ".\"") : 0, padded = (n + 3) / 4 * 4;
+        char *coded = malloc(padded + 1), *plain = malloc(padded + 1);
+        if (!coded || !plain)
+                str_no_memory();
+        for (size_t i = 0; i < padded; i++) {
+                char c = i < n ? claims[1 + i] : '=';
+                coded[i] = (char)(c == '-' ? '+' : c == '_' ? '/' : c);
+        }
+        coded[padded] = 0;
+        int len = n ? EVP_DecodeBlock((unsigned char *)plain, (const unsigned char *)coded,
+                                      (int)padded)
+                    : -1;
+        if (len > 0) {
+                plain[len] = 0;
+                plan = field(plain, "chatgpt_plan_type");
+                explicit_bzero(plain, (size_t)len);
+        }
+        wipe_free(coded);
+        free(plain);
+        wipe_free(token);
+        return plan;
+}
+
 /* An identity token that codex reads for the plan's name and sends to nobody: no signature. */
-static void put_identity(struct buf *b, const char *account)
+static void put_identity(struct buf *b, const char *account, const char *plan)
 {
         _cleanup_free_ char *claims =
                 str_fmt("{\"email\":\"agent@box.invalid\",\"exp\":%lld,"
-                        "\"https://api.openai.com/auth\":{\"chatgpt_plan_type\":\"pro\","
+                        "\"https://api.openai.com/auth\":{\"chatgpt_plan_type\":%s,"
                         "\"chatgpt_account_id\":%s}}",
-                        (long long)time(NULL) + 10LL * 365 * 86400, account);
+                        (long long)time(NULL) + 10LL * 365 * 86400, plan, account);
         base64url(b, "{\"alg\":\"none\",\"typ\":\"JWT\"}");
         buf_put_u8(b, '.');
         base64url(b, claims);
@@ -106,6 +135,7 @@ static int codex(struct secret_files *f, const struct session_secret *s)
         char *text = host_file(f, path), when[40];
         _cleanup_free_ char *account = field(text, "account_id");
         _cleanup_free_ char *mode = field(text, "auth_mode");
+        _cleanup_free_ char *plan = text ? plan_of(text) : NULL;
         wipe_free(text);
         time_t now = time(NULL);
         struct tm tm;
@@ -115,7 +145,7 @@ static int codex(struct secret_files *f, const struct session_secret *s)
         if (mode)
                 buf_put_fmt(&b, "\"auth_mode\":%s,", mode);
         buf_put_str(&b, "\"OPENAI_API_KEY\":null,\"tokens\":{\"id_token\":\"");
-        put_identity(&b, account ? account : "\"box\"");
+        put_identity(&b, account ? account : "\"box\"", plan ? plan : "\"plus\"");
         buf_put_fmt(&b,
                     "\",\"access_token\":\"%s\",\"refresh_token\":\"%s\",\"account_id\":%s},"
                     "\"last_refresh\":\"%s\"}\n",
