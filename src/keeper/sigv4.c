@@ -284,6 +284,10 @@ int sigv4_make(const struct sigv4_ask *ask, const struct sigv4_secret *secret, t
         /* Room for those that are set. */
         if (ask->fields_n > sizeof j.fields / sizeof *j.fields - SIGV4_FIELDS_MAX)
                 return err_set(err, E_REFUSED, "the request has too many header fields");
+        /* A name with a line end in it would be more than a name once it is signed. */
+        for (size_t i = 0; i < ask->fields_n; i++)
+                if (!aws_auth_name_ok(ask->fields[i].name, strlen(ask->fields[i].name)))
+                        return err_set(err, E_REFUSED, "a header of the request has no good name");
         memcpy(j.fields, ask->fields, ask->fields_n * sizeof *ask->fields);
         j.fields_n = ask->fields_n;
         int r = make(&j, now);

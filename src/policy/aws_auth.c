@@ -80,6 +80,11 @@ static bool is_name_char(char c)
         return is_small(c) || (c && strchr("!#$%&'*+-.^_`|~", c) != NULL);
 }
 
+bool aws_auth_name_ok(const char *p, size_t n)
+{
+        return is_all((struct aws_text){p, n}, is_name_char);
+}
+
 static int compare(struct aws_text a, struct aws_text b)
 {
         int r = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
@@ -93,7 +98,7 @@ bool aws_auth_names_ok(const char *p, size_t n)
         if (n == 0 || p[n - 1] == ';')
                 return false;
         while (aws_auth_name_next(&list, &name)) {
-                if (!is_all(name, is_name_char) || compare(before, name) >= 0)
+                if (!aws_auth_name_ok(name.p, name.n) || compare(before, name) >= 0)
                         return false;
                 has_host |= aws_text_is(name, "host");
                 before = name;

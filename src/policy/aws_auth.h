@@ -34,6 +34,8 @@ struct aws_auth {
  * or unknown. */
 int aws_auth_parse(const char *, size_t, struct aws_auth *);
 
+/* aws_auth_name_ok(p, n): is this a name of a header, in small letters? */
+bool aws_auth_name_ok(const char *, size_t);
 /* aws_auth_names_ok(p, n): is this a list of signed headers? */
 bool aws_auth_names_ok(const char *, size_t);
 /* aws_auth_name_next(list, name): the next name of such a list, which is shortened by it; false at
