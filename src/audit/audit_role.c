@@ -203,7 +203,10 @@ static void take(const struct door_record *rec)
         /* A name is asked for by UDP, whose ports are others. */
         bool is_seen = strcmp(rec->kind, "dns") != 0 && find_process(rec->source_port, &who);
         chain_put(&r.chain, r.box, rec, is_seen ? &who : NULL, &r.out);
-        if (rec->host[0] && (!strcmp(rec->verdict, "deny") || !strcmp(rec->verdict, "ask-no")))
+        /* The request that raised an alarm has a record of its own, and alarms are told apart. */
+        bool is_custody = !strcmp(rec->kind, "alarm") || !strcmp(rec->kind, "secret");
+        if (rec->host[0] && !is_custody &&
+            (!strcmp(rec->verdict, "deny") || !strcmp(rec->verdict, "ask-no")))
                 refused_add(&r.refused, rec->host, rec->port, rec->cure);
 }
 

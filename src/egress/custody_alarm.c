@@ -69,10 +69,13 @@ void custody_alarm(struct door *d, uint32_t number, const char *where, const cha
                       });
         record_flush(d); /* before anybody acts upon it */
         _cleanup_buf_ struct buf b = {0};
-        char *what = str_fmt("%s, on its way to %s", words, host);
+        char *toward = str_fmt(" to %s,", host); /* most places name it themselves */
+        char *what = strstr(words, toward) ? str_dup(words)
+                                           : str_fmt("%s, on its way to %s", words, host);
         buf_put_u32(&b, number);
         buf_put_lstr(&b, what);
         frame_send(d->control_fd, DOOR_ALARM, &b, NULL, 0);
+        free(toward);
         free(what);
         free(words);
 }
