@@ -40,7 +40,7 @@ for w in raw base64-0 base64-1 base64-2 base64url-0 base64url-1 base64url-2 hex 
 	cases+=("writing=$w" "writing=$w&coding=gzip")
 done
 codings="gzip deflate raw-deflate members zstd twice"
-/usr/bin/python3 -c 'import brotli' 2>/dev/null && codings="$codings br" || skip "brotli" "python3-brotli is missing"
+if /usr/bin/python3 -c 'import brotli' 2>/dev/null; then codings="$codings br"; else skip "brotli" "python3-brotli is missing"; fi
 for c in $codings; do
 	cases+=("coding=$c" "coding=$c&frame=bytes")
 done

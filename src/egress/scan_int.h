@@ -1,6 +1,6 @@
 /* scan_int.h - what the scanner's files share: scan_set.c (what is looked for), scan_find.c (where
- * it is in some bytes), scan_view.c (the same bytes with escapes undone), scan.c (streams). Nobody
- * else includes it. */
+ * it is in some bytes), scan_escape.c (one escape), scan_view.c (the same bytes with escapes
+ * undone), scan.c (streams). Nobody else includes it. */
 #ifndef EGRESS_SCAN_INT_H
 #define EGRESS_SCAN_INT_H
 
@@ -58,6 +58,22 @@ void scan_find(const struct scan_set *, const uint8_t *, size_t, scan_found *, v
 /* scan_live(set, p, n): the first place from which to the end these bytes may be the beginning of a
  * writing that is longer; ${n} when there is none. */
 size_t scan_live(const struct scan_set *, const uint8_t *, size_t);
+
+/* An escape as it was read: %73, \u0073, &#115; and so on. */
+struct scan_escape {
+        size_t len;   /* 0: it is none */
+        uint8_t c;    /* what it stands for */
+        bool is_open; /* the bytes end before it is decided */
+};
+/* scan_escape_read(p, n): the one that begins at ${p}, which is %, \ or &. */
+struct scan_escape scan_escape_read(const uint8_t *, size_t);
+/* scan_escape_next(p, from, n, cache): where the next byte is that may begin an escape; ${n}:
+ * nowhere. ${cache} begins as SIZE_MAX. */
+size_t scan_escape_next(const uint8_t *, size_t from, size_t n, size_t cache[3]);
+/* scan_escape_write(u, len, c, is_large): make the escape in ${u} stand for ${c}, in as many bytes.
+ * Where that cannot be said it is filled: what stood there must go in any case. ${is_large}: with
+ * large digits. */
+void scan_escape_write(uint8_t *u, size_t len, uint8_t c, bool is_large);
 
 /* Bytes with escapes undone, and where each came from: byte i from [off[i], off[i + 1]). */
 struct scan_view {

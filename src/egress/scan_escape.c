@@ -1,0 +1,203 @@
+/* scan_escape.c - one escape in a text: what it stands for, and how it is made to stand for another
+ * letter in as many bytes. See scan_int.h; called by scan_view.c. Pure. What an escape means
+ * depends on nothing before it. */
+#include "egress/scan_int.h"
+
+#include <string.h>
+
+enum { NESTED_MAX = 8, SLASHES_MAX = 16, DIGITS_MAX = 7 };
+
+static const struct {
+        const char *name;
+        char c;
+} entities[] = {
+        {"lt;", '<'},     {"gt;", '>'},     {"quot;", '"'},  {"apos;", '\''},  {"sol;", '/'},
+        {"plus;", '+'},   {"equals;", '='}, {"num;", '#'},   {"percnt;", '%'}, {"colon;", ':'},
+        {"commat;", '@'}, {"period;", '.'}, {"comma;", ','}, {"lowbar;", '_'}, {"dollar;", '$'},
+        {"excl;", '!'},   {"ast;", '*'},    {"lpar;", '('},  {"rpar;", ')'},   {"semi;", ';'},
+        {"quest;", '?'},  {"lsqb;", '['},   {"rsqb;", ']'},  {"lcub;", '{'},   {"rcub;", '}'},
+        {"bsol;", '\\'},  {"verbar;", '|'}, {"Hat;", '^'},   {"grave;", '`'},  {"hyphen;", '-'},
+        {"tilde;", '~'},
+};
+
+static int hex(uint8_t c)
+{
+        if (c >= '0' && c <= '9')
+                return c - '0';
+        c |= 0x20;
+        return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static struct scan_escape percent_unit(const uint8_t *p, size_t n)
+{
+        size_t k = 1;
+        for (int depth = 0;; depth++) {
+                if (k + 2 > n && (k == n || hex(p[k]) >= 0))
+                        return (struct scan_escape){.is_open = true};
+                bool is_hex = k + 2 <= n && hex(p[k]) >= 0 && hex(p[k + 1]) >= 0;
+                if (!is_hex || depth == NESTED_MAX)
+                        return (struct scan_escape){.len = depth ? k : 0, .c = '%'};
+                if (p[k] != '2' || p[k + 1] != '5')
+                        return (struct scan_escape){.len = k + 2,
+                                                    .c = (uint8_t)(hex(p[k]) << 4 | hex(p[k + 1]))};
+                k += 2;
+        }
+}
+
+static struct scan_escape slash_unit(const uint8_t *p, size_t n)
+{
+        size_t k = 1, digits = 0;
+        while (k < n && k < SLASHES_MAX && p[k] == '\\')
+                k++;
+        if (k == n)
+                return (struct scan_escape){.is_open = true};
+        if (p[k] == 'u' || p[k] == 'x') {
+                unsigned v = 0;
+                size_t want = p[k] == 'u' ? 4 : 2;
+                while (digits < want && k + 1 + digits < n && hex(p[k + 1 + digits]) >= 0)
+                        v = v << 4 | (unsigned)hex(p[k + 1 + digits++]);
+                if (digits < want && k + 1 + digits == n)
+                        return (struct scan_escape){.is_open = true};
+                if (digits == want)
+                        return (struct scan_escape){.len = k + 1 + want,
+                                                    .c = v < 0x80 ? (uint8_t)v : 0x80};
+        }
+        if (p[k] == '"' || p[k] == '/' || p[k] == '\'')
+                return (struct scan_escape){.len = k + 1, .c = p[k]};
+        return (struct scan_escape){.len = k > 1 ? k : 0, .c = '\\'};
+}
+
+static struct scan_escape number_unit(const uint8_t *p, size_t n, size_t k)
+{
+        size_t digits = 0;
+        bool is_hex = k < n && (p[k] | 0x20) == 'x';
+        unsigned v = 0;
+        k += is_hex;
+        while (k + digits < n && digits < DIGITS_MAX && hex(p[k + digits]) >= 0 &&
+               (is_hex || hex(p[k + digits]) < 10))
+                v = v * (is_hex ? 16 : 10) + (unsigned)hex(p[k + digits++]);
+        if (k + digits >= n)
+                return (struct scan_escape){.is_open = true};
+        if (digits == 0)
+                return (struct scan_escape){0};
+        k += digits;
+        size_t end = p[k] == ';'; /* which may be escaped itself, as a cookie does it */
+        if (p[k] == '%' || p[k] == '\\') {
+                struct scan_escape semi =
+                        p[k] == '%' ? percent_unit(p + k, n - k) : slash_unit(p + k, n - k);
+                if (semi.is_open)
+                        return semi;
+                end = semi.len && semi.c == ';' ? semi.len : 0;
+        }
+        return (struct scan_escape){.len = k + end, .c = v < 0x80 ? (uint8_t)v : 0x80};
+}
+
+/* begins(p, n, word): 1: with ${word}; -1: the bytes end within it; 0: no. */
+static int begins(const uint8_t *p, size_t n, const char *word)
+{
+        size_t len = strlen(word), m = n < len ? n : len;
+        if (memcmp(p, word, m) != 0)
+                return 0;
+        return m == len ? 1 : -1;
+}
+
+static struct scan_escape entity_unit(const uint8_t *p, size_t n)
+{
+        size_t k = 1;
+        int depth = 0, b;
+        while (depth < NESTED_MAX && (b = begins(p + k, n - k, "amp;")) != 0) {
+                if (b < 0)
+                        return (struct scan_escape){.is_open = true};
+                k += 4;
+                depth++;
+        }
+        if (k == n)
+                return (struct scan_escape){.is_open = true};
+        struct scan_escape u = {0};
+        if (p[k] == '#')
+                u = number_unit(p, n, k + 1);
+        for (size_t i = 0; p[k] != '#' && i < sizeof entities / sizeof *entities; i++) {
+                if (p[k] != (uint8_t)entities[i].name[0])
+                        continue;
+                b = begins(p + k, n - k, entities[i].name);
+                if (b < 0)
+                        return (struct scan_escape){.is_open = true};
+                if (b > 0)
+                        u = (struct scan_escape){.len = k + strlen(entities[i].name),
+                                                 .c = (uint8_t)entities[i].c};
+        }
+        if (u.len || u.is_open)
+                return u;
+        return (struct scan_escape){.len = depth ? k : 0, .c = '&'};
+}
+
+struct scan_escape scan_escape_read(const uint8_t *p, size_t n)
+{
+        return *p == '%' ? percent_unit(p, n) : *p == '\\' ? slash_unit(p, n) : entity_unit(p, n);
+}
+
+/* is_none(p, n): a quick look at the second byte: most of what may begin an escape does not. */
+static bool is_none(const uint8_t *p, size_t n)
+{
+        if (n < 2)
+                return false;
+        if (*p == '%')
+                return hex(p[1]) < 0;
+        if (*p == '&')
+                return p[1] != '#' && (unsigned)((p[1] | 0x20) - 'a') >= 26;
+        return p[1] != '\\' && p[1] != 'u' && p[1] != '"' && p[1] != '/' && p[1] != 'x' &&
+               p[1] != '\'';
+}
+
+size_t scan_escape_next(const uint8_t *p, size_t from, size_t n, size_t cache[3])
+{
+        static const char specials[3] = {'%', '\\', '&'};
+        size_t first = n;
+        for (int i = 0; i < 3; i++) {
+                if (cache[i] == SIZE_MAX || cache[i] < from) {
+                        const uint8_t *at = p + from;
+                        while (at < p + n && (at = memchr(at, specials[i], (size_t)(p + n - at))) &&
+                               is_none(at, (size_t)(p + n - at)))
+                                at++;
+                        cache[i] = at && at < p + n ? (size_t)(at - p) : n;
+                }
+                if (cache[i] < first)
+                        first = cache[i];
+        }
+        return first;
+}
+
+void scan_escape_write(uint8_t *u, size_t len, uint8_t c, bool is_large)
+{
+        const char *digits = is_large ? "0123456789ABCDEF" : "0123456789abcdef";
+        if (len == 1) {
+                u[0] = c;
+        } else if (u[0] == '&') {
+                const uint8_t *mark = memchr(u, '#', len);
+                size_t k = mark ? (size_t)(mark - u) + 1 : 2;
+                bool is_hex = mark && k < len && (u[k] | 0x20) == 'x';
+                unsigned base = is_hex ? 16 : 10, v = c;
+                k += is_hex;
+                size_t end = k; /* of its digits; a ";" may follow, in any writing */
+                while (end < len && hex(u[end]) >= 0 && (is_hex || hex(u[end]) < 10))
+                        end++;
+                if (!mark && len < 5) {
+                        memset(u, 'x', len);
+                        return;
+                }
+                if (!mark) {
+                        u[1] = '#';
+                        end = len - 1;
+                }
+                if (!is_hex && end - k < 3 && v > 99)
+                        v = 'X';
+                for (size_t i = end; i > k; v /= base)
+                        u[--i] = (uint8_t)digits[v % base];
+        } else if (u[0] == '%' || hex(u[len - 1]) >= 0) {
+                u[len - 2] = (uint8_t)digits[c >> 4 & 15];
+                u[len - 1] = (uint8_t)digits[c & 15];
+        } else {
+                memset(u, 'x', len - 1);
+                u[len - 1] = c == '"' || c == '\\' ? 'x' : c;
+        }
+}
