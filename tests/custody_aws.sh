@@ -132,6 +132,8 @@ for form in signed signed-trailer unsigned-trailer unsigned; do
 	case $(judged) in "good ["*) true ;; *) false ;; esac
 	check "  arrives well signed" $? "$(judged)"
 done
+holds "20 MB in signed chunks to a server that reads slowly" "$(in_a /usr/bin/python3 aws_stream.py signed tb.$s3 /slow 20000000)" "200"
+same "  arrive well signed" "$(judged)" "good [STREAMING-AWS4-HMAC-SHA256-PAYLOAD]"
 for fault in bad-frame huge-chunk short; do
 	out=$(in_a /usr/bin/python3 aws_stream.py signed tb.$s3 /$fault 3000000 $fault)
 	case $out in 200*) false ;; *) true ;; esac

@@ -14,6 +14,7 @@ import re
 import ssl
 import sys
 import threading
+import time
 import urllib.parse
 import zlib
 
@@ -211,7 +212,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 if not size:
                     return body
         want = int(self.headers.get("content-length") or 0)
-        body = self.rfile.read(want)
+        body = b""
+        if self.path.endswith("/slow"):  # the door's buffers, and ours, are full by then
+            time.sleep(2)
+            while len(body) < want // 2:
+                body += self.rfile.read(100000)
+                time.sleep(0.01)
+        body += self.rfile.read(want - len(body))
         if len(body) < want:
             raise ConnectionError("the request was given up in the middle")
         return body
