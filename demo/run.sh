@@ -161,8 +161,8 @@ attempt boxed timeout 30 "$ostiary" run -q --rm --bind "$work/shared-boxed" ${DE
 inside=$reached
 
 echo
-echo "A small agent just ran twice: on this machine as it is, where each attempt below worked, and"
-echo "in a box. What follows is what the box let through, judged from outside."
+echo "A small agent just ran twice: on this machine as it is, where each attempt"
+echo "below worked, and in a box. This is what the box let through, judged outside."
 echo
 if [ "$status" != 0 ]; then
 	echo "The box did not run the agent (status $status):"
@@ -170,13 +170,13 @@ if [ "$status" != 0 ]; then
 fi
 in_box work
 say $? 'edits the project' 'it wrote to notes.txt and read it back' 'it could not edit notes.txt in its workspace'
-keeps project 'your files stay as they were' 'notes.txt on the host still says only "draft"' 'its edit is on the host already'
-keeps home 'cannot see your home' 'a file planted in your home stayed unread' 'it read a file in your home directory'
+keeps project 'your files stay as they were' 'notes.txt on the host is still a draft' 'its edit is on the host already'
+keeps home 'cannot see your home' 'a file planted there stayed unread' 'it read a file in your home directory'
 keeps environment 'cannot see your environment' 'an exported variable did not get in' 'it read an exported variable'
 keeps descriptor 'cannot use what you had open' 'an inherited descriptor was closed' 'it read from a descriptor of the caller'
 keeps network 'cannot reach your machine' "nothing arrived at 127.0.0.1:$port" "it connected to 127.0.0.1:$port on the host"
 keeps files 'cannot write to the host' '/tmp, /var/tmp and /dev/shm are its own' 'it wrote to a file of the host'
-keeps pipe 'cannot use a shared pipe' 'read-only means read-only, also for pipes' 'it wrote to a pipe in a read-only directory'
+keeps pipe 'cannot use a shared pipe' 'read-only is read-only, also for pipes' 'it wrote to a pipe in a read-only directory'
 keeps process-read 'cannot look into processes' "/proc/$victim of the host stayed unread" 'it read the words or variables of a process'
 keeps process-end 'cannot end processes' "process $victim lived on" 'it ended a process of the host'
 keeps name 'cannot learn whose machine it is' "the host's name stayed unread" "it read the host's name"
@@ -186,7 +186,7 @@ if command -v ipcmk >/dev/null 2>&1; then
 fi
 rights=$(grep '^right: ' "$work/boxed.out" | grep -v ' 0$' | cut -d' ' -f2 | tr '\n' ' ')
 [ "$(grep -c '^right: ' "$work/boxed.out")" = 8 ] && [ -z "$rights" ]
-say $? 'holds no rights' 'by the kernel'"'"'s own account: no capability, no new privilege ...' "by the kernel's own account: $rights"
+say $? 'holds no rights' 'the kernel says so, of 8 kinds of them' "by the kernel's own account: $rights"
 
 # The door: a host that no rule names is refused in words, and the words hold the cure. The name is made up
 # and led to our own listener, so that nothing leaves this machine.
@@ -196,11 +196,12 @@ timeout 30 "$ostiary" create -w none --name "$box" --level strict >"$work/door" 
 visit >"$work/refused"
 cure=$(grep -o "ostiary allow $box '.*'" "$work/refused")
 [ -n "$cure" ]
-say $? 'refuses a host that no rule names' "and says: $cure" "$(tail -n 1 "$work/door" "$work/refused" | tail -n 1)"
+say $? 'refuses a host that no rule names' 'and says what a person can do:' "$(tail -n 1 "$work/door" "$work/refused" | tail -n 1)"
+[ -z "$cure" ] || echo "      $cure"
 rule=$(printf '%s' "$cure" | cut -d"'" -f2)
 "$ostiary" allow "$box" "$rule to=127.0.0.1:$port" >>"$work/door" 2>&1
 visit | tail -n 1 | grep -qx hello
-say $? 'lets it pass once you say so' "it got \"hello\", and no restart was needed" 'the same request still fails'
+say $? 'lets it pass once you say so' 'it got "hello"; no restart was needed' 'the same request still fails'
 "$ostiary" log "$box" >"$work/log" 2>&1
 [ "$(grep -c 'api.example.test' "$work/log")" = 2 ]
 say $? 'wrote both down' "both are in: ostiary log $box" "$(tail -n 1 "$work/log")"
@@ -221,7 +222,7 @@ printf 'cacert = "%s"\nconnect-to = "::127.0.0.1:%s"\n' "$work/origin.pem" "$ori
 work_with_key() {
 	where=$1 trace=$1-$(random) out=$work/keys-$1.out
 	shift
-	DEMO_KEY=sk_test_$(random)$(random) # the shape of a real one
+	DEMO_KEY=sk_test_$(random) # the shape of a real one
 	mkdir "$work/keys-$where"
 	cp "$here/keys.sh" "$work/keys-$where/"
 	(
@@ -257,21 +258,21 @@ if [ "$status" != 0 ]; then
 fi
 placeholder=$(sed -n 's/^key: //p' "$out")
 in_box used
-say $? 'works with a key of yours' "the server got      $DEMO_KEY" 'the server did not get the key'
+say $? 'works with a key of yours' "the server got $DEMO_KEY" 'the server did not get the key'
 if [ ${#placeholder} = ${#DEMO_KEY} ]; then
-	keeps key 'and never has it' "the agent sees only $placeholder" 'it read the key'
+	keeps key 'and never has it' "the agent sees $placeholder" 'it read the key'
 else
 	say 1 'and never has it' '' "it has no placeholder of the same length, but \"$placeholder\""
 fi
 if in_box echo || grep -q "^answer:.*uthorization: Bearer $placeholder" "$out"; then
-	keeps echo 'nor from an answer' 'the server repeated the key, the agent read the placeholder' 'the answer told it the key'
+	keeps echo 'nor from an answer' 'the server repeats it, the door hides it' 'the answer told it the key'
 else
 	say 1 'nor from an answer' '' 'the answer did not reach it'
 fi
 alarm=$(grep -o 'alarm: .* request to other.example.test' "$work/keys-boxed.err" | head -n 1)
 if in_box stolen || { [ -n "$alarm" ] && in_box harmless; }; then
-	keeps stolen 'the placeholder is a tripwire' 'sent to a stranger in base64 and hex; refused, and you are told:' 'it left for another host'
-	printf '      %s\n' "${alarm:-(no alarm)}"
+	keeps stolen 'the placeholder is a tripwire' 'sent in base64 and hex, and caught:' 'it left for another host'
+	echo "${alarm:-no alarm}" | fold -s -w 72 | sed 's/^/      /'
 else
 	say 1 'the placeholder is a tripwire' '' 'there was no alarm, or what is harmless did not pass either'
 fi
@@ -289,4 +290,4 @@ if [ "$failed" != 0 ]; then
 	echo "$failed of these are not as they should be on this machine. 'ostiary doctor' may say why."
 	exit 1
 fi
-echo "Next: 'make install' (to ~/.local), then 'ostiary run claude' or 'ostiary shell'."
+echo "Next: 'make install' (to ~/.local), then 'ostiary run claude'."
