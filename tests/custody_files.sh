@@ -189,10 +189,25 @@ MINE=1"
 holds 'what it did not touch is hidden again' "$("$ostiary" exec -q "$name" -- cat services/api/mcp.json </dev/null)" '"MODE": "dev"'
 case $second$("$ostiary" exec -q "$name" -- cat services/api/mcp.json docker-compose.yml deep/a/terraform.tfstate </dev/null) in *"$mark"*) false ;; *) true ;; esac
 check 'and no value is in it' $?
+out=$("$ostiary" cp "$name:.env" . 2>&1)
+[ $? != 0 ]
+check 'it is not copied over your own file' $? "$out"
+holds 'which is said' "$out" 'stand-ins for its secrets'
+mkdir "$work/else"
+out=$("$ostiary" cp "$name:.env" "$work/else/" 2>&1)
+same 'but somewhere else it is, with a word about it' "$(grep -c MINE=1 "$work/else/.env"):$(grep -c stand-ins <<<"$out")" '1:1'
 state=$HOME/.local/state/ostiary/boxes/$name
 grep -q "^masked .*\.env" "$state/masked"
 check 'the list says that its file is a masked one' $? "$(cat "$state/masked")"
 same 'with the content that we wrote' "$(grep -c "$(sha256sum <<<"$first" | cut -c1-64)" "$state/masked")" 1
+"$ostiary" rm -f "$name" >/dev/null 2>&1
+# Placeholders are new at every start; a copy that the box did not touch follows.
+"$ostiary" create -q -n "$name" --policy "$work/policy" >/dev/null 2>&1
+for start in first second; do
+	got=$("$ostiary" exec -q "$name" -- sh -c 'echo "$GITHUB_TOKEN"; sed -n "s/^GITHUB_TOKEN=//p" .env; sed -n "s/.*oauth_token: //p" ~/.config/gh/hosts.yml | sort -u' </dev/null)
+	same "$start start: variable, workspace and gh's login agree" "$(sort -u <<<"$got" | wc -l):$(grep -c "$mark" <<<"$got")" '1:0'
+	"$ostiary" stop "$name" >/dev/null
+done
 "$ostiary" rm -f "$name" >/dev/null 2>&1
 # A box whose supervisor was killed holds nothing but copies of ours, and gc knows it.
 "$ostiary" run -q -d -n "$name" -- sleep 300 >/dev/null 2>&1

@@ -11,6 +11,7 @@
 #include "cli/cmd.h"
 #include "cli/cp_open.h"
 #include "cli/out.h"
+#include "session/secret_mask.h"
 #include "session/start.h"
 #include "wire/frame.h"
 #include "wire/msg.h"
@@ -220,6 +221,32 @@ static int transfer(struct copy *c, int client, const struct tree_place *place, 
         return r;
 }
 
+/* judge_masked(c, box_dir, id, err): a copy of ours, with stand-ins for its secrets, must not come
+ * to lie over the user's own file. */
+static int judge_masked(const struct copy *c, int box_dir, const char *id, struct err *err)
+{
+        struct box_meta m = {0};
+        _cleanup_strs_ struct strs masked = {0};
+        if (store_meta_read(box_dir, id, &m, NULL) == 0)
+                secret_mask_beneath(box_dir, m.workspace, c->path, &masked);
+        _cleanup_free_ char *to = realpath(c->host, NULL);
+        bool is_over = to && m.workspace && str_is_beneath(to, m.workspace);
+        box_meta_free(&m);
+        if (masked.n == 0)
+                return 0;
+        _cleanup_free_ char *shown = str_quote(masked.v[0]);
+        if (!is_over) {
+                out_say("%s in the box has stand-ins for its secrets, and so has what is copied",
+                        shown);
+                return 0;
+        }
+        return err_set(
+                err, E_REFUSED,
+                "%s in the box has stand-ins for its secrets and would come to lie over your "
+                "own in the workspace; copy it somewhere else, or single files",
+                shown);
+}
+
 /* copy_with(c, store, id, err): everything that is opened here is closed again before the box that
  * was woken for it is put to sleep. */
 static int copy_with(struct copy *c, const struct store *store, const char *id, struct err *err)
@@ -233,6 +260,8 @@ static int copy_with(struct copy *c, const struct store *store, const char *id, 
 
         _cleanup_close_ int box_dir = store_box_dir(store, id, err);
         if (box_dir < 0)
+                return -1;
+        if (c->is_out && judge_masked(c, box_dir, id, err) < 0)
                 return -1;
         bool was_alive = store_box_is_alive(box_dir);
         int client = was_alive ? session_connect(store, id, err) : -1;

@@ -43,7 +43,8 @@ void secret_mask_tell(struct session_plan *);
 /* secret_mask_words(dir_fd, words): one line for the user per file ("masked 3 values in .env"). */
 void secret_mask_words(int dir_fd, struct strs *words);
 
-/* secret_mask_has(dir_fd, layer, path): is what the box has there a masked copy? */
-bool secret_mask_has(int dir_fd, const char *layer, const char *path);
+/* secret_mask_beneath(dir_fd, workspace, path, found): copies in the workspace that are ${path} (in
+ * the box; absolute, or from the workspace) or lie below it, as paths from the workspace. */
+void secret_mask_beneath(int dir_fd, const char *workspace, const char *path, struct strs *found);
 
 #endif

@@ -116,9 +116,21 @@ void secret_mask_words(int dir_fd, struct strs *words)
                           all - WORDS_MAX);
 }
 
-bool secret_mask_has(int dir_fd, const char *layer, const char *path)
+void secret_mask_beneath(int dir_fd, const char *workspace, const char *path, struct strs *found)
 {
         _cleanup_masks_ struct secret_mask_list l = {0};
+        _cleanup_free_ char *whole =
+                path[0] == '/' ? str_dup(path) : str_fmt("%s/%s", workspace, path);
+        /* "a/./b/" is a/b; a ".." leads somewhere else, and is not followed. */
+        _cleanup_buf_ struct buf plain = {0};
+        char *at = whole;
+        for (char *part; (part = strsep(&at, "/"));)
+                if (*part && strcmp(part, ".") != 0)
+                        buf_put_fmt(&plain, "/%s", part);
         secret_mask_list_read(dir_fd, &l);
-        return secret_mask_list_find(&l, layer, path) != NULL;
+        for (size_t i = 0; i < l.n; i++) {
+                _cleanup_free_ char *copy = str_fmt("%s/%s", workspace, l.v[i].path);
+                if (strcmp(l.v[i].layer, "ws") == 0 && str_is_beneath(copy, buf_cstr(&plain)))
+                        strs_add(found, l.v[i].path);
+        }
 }
