@@ -268,6 +268,30 @@ static void broken(struct door *d)
         finish(&e);
 }
 
+/* An event stream that is compressed arrives event by event too. */
+static void events(struct door *d)
+{
+        static const char event[] = "data: {\"n\": 1}\n\n";
+        struct end e = {0};
+        bool is_good = true;
+        z_stream z = {0};
+        deflateInit2(&z, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+        begin(d, &e, "gzip");
+        for (size_t i = 1; i <= 20; i++) {
+                uint8_t out[256];
+                z.next_in = (Bytef *)(uintptr_t)event;
+                z.avail_in = sizeof event - 1;
+                z.next_out = out;
+                z.avail_out = sizeof out;
+                deflate(&z, Z_SYNC_FLUSH);
+                scrub_data(e.s, out, sizeof out - z.avail_out);
+                is_good &= e.body.len == i * (sizeof event - 1);
+        }
+        CHECK("compressed events arrive one by one", is_good && !e.failed);
+        deflateEnd(&z);
+        finish(&e);
+}
+
 /* A gigabyte that came as a megabyte stays outside until somebody reads. */
 static void bomb(struct door *d)
 {
@@ -475,6 +499,7 @@ int main(void)
         custody_of(d)->values = set;
         codings(d);
         broken(d);
+        events(d);
         bomb(d);
         heads(set);
         trailers(d);
