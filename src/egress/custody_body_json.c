@@ -7,12 +7,13 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "egress/body_int.h"
+#include "egress/custody_body_way.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 128, STEPS_MAX = 16, KEY_MAX_N = 1024 };
+enum { DEPTH_MAX = 128, KEY_MAX_N = 1024 };
 
 enum state {
         S_VALUE,     /* a value must come */
@@ -27,18 +28,10 @@ enum state {
         S_DONE,
 };
 
-struct pointer {
-        char *steps[STEPS_MAX];
-        size_t n;
-        size_t matched;       /* how many steps the way to the present value has taken */
-        bool seen[STEPS_MAX]; /* the step was there once in the container that is open */
-};
-
 struct custody_json {
         const struct custody_sink *sink;
         size_t longest;
-        struct pointer pointers[CUSTODY_BODY_SLOTS_MAX];
-        size_t pointers_n;
+        struct custody_way way;
         enum state state;
         bool is_object[DEPTH_MAX];
         size_t index[DEPTH_MAX]; /* of the element, in an array */
@@ -64,24 +57,6 @@ static int bad(struct err *err, const char *what)
                        "a secret's slot is declared in this JSON body, which holds %s", what);
 }
 
-static void split(struct pointer *p, const char *text)
-{
-        while (*text == '/' && p->n < STEPS_MAX) {
-                const char *end = strchrnul(++text, '/');
-                char *step = malloc((size_t)(end - text) + 1), *to = step;
-                if (!step)
-                        str_no_memory();
-                for (; text < end; text++) {
-                        char c = *text;
-                        if (c == '~' && (text[1] == '0' || text[1] == '1'))
-                                c = *++text == '0' ? '~' : '/';
-                        *to++ = c;
-                }
-                *to = '\0';
-                p->steps[p->n++] = step;
-        }
-}
-
 struct custody_json *custody_json_new(const char *const *pointers, size_t n, size_t longest,
                                       const struct custody_sink *sink)
 {
@@ -90,8 +65,7 @@ struct custody_json *custody_json_new(const char *const *pointers, size_t n, siz
                 str_no_memory();
         j->sink = sink;
         j->longest = longest;
-        for (size_t i = 0; i < n && i < CUSTODY_BODY_SLOTS_MAX; i++)
-                split(&j->pointers[j->pointers_n++], pointers[i]);
+        custody_way_begin(&j->way, pointers, n);
         return j;
 }
 
@@ -99,9 +73,7 @@ void custody_json_free(struct custody_json *j)
 {
         if (!j)
                 return;
-        for (size_t i = 0; i < j->pointers_n; i++)
-                for (size_t k = 0; k < j->pointers[i].n; k++)
-                        free(j->pointers[i].steps[k]);
+        custody_way_end(&j->way);
         buf_free(&j->held);
         free(j);
 }
@@ -111,28 +83,12 @@ void custody_json_free(struct custody_json *j)
 /* step(j, name, n, err): the member or element that begins, in the innermost container. */
 static int step(struct custody_json *j, const char *name, size_t n, struct err *err)
 {
-        size_t at = j->depth - 1; /* the index of its step */
-        for (size_t i = 0; i < j->pointers_n; i++) {
-                struct pointer *p = &j->pointers[i];
-                if (p->matched > at)
-                        p->matched = at;
-                if (p->matched < at || at >= p->n || strlen(p->steps[at]) != n ||
-                    memcmp(p->steps[at], name, n) != 0)
-                        continue;
-                if (p->seen[at])
-                        return bad(err, "a key twice");
-                p->seen[at] = true;
-                p->matched = at + 1;
-        }
-        return 0;
+        return custody_way_step(&j->way, j->depth - 1, name, n) ? 0 : bad(err, "a key twice");
 }
 
 static void leave(struct custody_json *j)
 {
-        j->depth--;
-        for (size_t i = 0; i < j->pointers_n; i++)
-                if (j->pointers[i].matched > j->depth)
-                        j->pointers[i].matched = j->depth;
+        custody_way_leave(&j->way, --j->depth);
         j->state = j->depth ? S_AFTER : S_DONE;
 }
 
@@ -140,9 +96,7 @@ static int enter(struct custody_json *j, bool is_object, struct err *err)
 {
         if (j->depth == DEPTH_MAX)
                 return bad(err, "too deep a nesting");
-        for (size_t i = 0; i < j->pointers_n; i++)
-                if (j->depth < STEPS_MAX && j->pointers[i].matched == j->depth)
-                        j->pointers[i].seen[j->depth] = false;
+        custody_way_enter(&j->way, j->depth);
         j->is_object[j->depth] = is_object;
         j->index[j->depth++] = 0;
         j->state = is_object ? S_FIRST_KEY : S_FIRST;
@@ -159,24 +113,13 @@ static int element(struct custody_json *j, struct err *err)
         return step(j, name + at, 24 - at, err);
 }
 
-/* slot_of(j, &which): does a slot stand where the present value begins? */
-static bool slot_of(const struct custody_json *j, size_t *which)
-{
-        for (size_t i = 0; i < j->pointers_n; i++)
-                if (j->pointers[i].matched == j->pointers[i].n && j->pointers[i].n == j->depth) {
-                        *which = i;
-                        return true;
-                }
-        return false;
-}
-
 /* --- strings --------------------------------------------------------------------------------- */
 
 static void begin_string(struct custody_json *j, bool is_key)
 {
         j->state = S_STRING;
         j->is_key = is_key;
-        j->is_slot = !is_key && slot_of(j, &j->which);
+        j->is_slot = !is_key && custody_way_is_slot(&j->way, j->depth, &j->which);
         j->held.len = 0;
         j->escape = 0;
         j->after_high = false;
