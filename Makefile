@@ -245,6 +245,7 @@ INSTALLED := \
   DESIGN.md:share/doc/ostiary/DESIGN.md:644 \
   SPECIFICATION.md:share/doc/ostiary/SPECIFICATION.md:644 \
   docs/threat-model.md:share/doc/ostiary/threat-model.md:644 \
+  docs/secrets.md:share/doc/ostiary/secrets.md:644 \
   LICENSE:share/doc/ostiary/LICENSE:644
 
 field = $(word $(2),$(subst :, ,$(1)))
