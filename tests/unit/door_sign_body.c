@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "egress/awschunk.h"
 #include "egress/sign.h"
+#include "egress/undo.h"
 #include "unit/check.h"
 
 #include <openssl/sha.h>
@@ -132,6 +133,44 @@ static void test_bad(void)
         }
 }
 
+/* --- only the data, for whoever looks for something in it --- */
+
+static void test_plain(void)
+{
+        static const struct {
+                const char *name, *coding, *text, *want; /* NULL: refused */
+        } t[] = {
+                {"signed chunks", "aws-chunked", plain_body, "hello0123456789abcdef\r\n"},
+                {"chunks without signatures, and their trailer", "aws-chunked",
+                 "5\r\nhello\r\n6\r\n world\r\n0\r\na:b\r\n\r\n", "hello worlda:b\r\n\r\n"},
+                {"a text that heads cut up", "identity, aws-chunked",
+                 "3\r\npla\r\n8\r\nceholder\r\n0\r\n\r\n", "placeholder\r\n"},
+                {"no last chunk", "aws-chunked", "5\r\nhello\r\n", NULL},
+                {"longer than it says", "aws-chunked", "4\r\nhello\r\n0\r\n\r\n", NULL},
+                {"no chunks at all", "aws-chunked", "hello\r\n", NULL},
+                {"no size", "aws-chunked", ";x\r\n", NULL},
+        };
+        for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+                size_t n = strlen(t[i].text), good = 0;
+                for (size_t cut = 0; cut <= n; cut++) {
+                        _cleanup_buf_ struct buf out = {0};
+                        struct undo *u = NULL;
+                        struct err err = {0};
+                        char piece[7];
+                        ssize_t got = undo_new(t[i].coding, &u, &err);
+                        for (int part = 0; part < 2 && got >= 0; part++) {
+                                undo_put(u, t[i].text + (part ? cut : 0), part ? n - cut : cut);
+                                while ((got = undo_take(u, part, piece, sizeof piece, &err)) > 0)
+                                        buf_put(&out, piece, (size_t)got);
+                        }
+                        undo_free(u);
+                        good += t[i].want ? got == 0 && strcmp(buf_cstr(&out), t[i].want) == 0
+                                          : got < 0 && err.text[0];
+                }
+                check(good == n + 1, t[i].name, "%zu of %zu cuts", good, n + 1);
+        }
+}
+
 /* --- whose it is --- */
 
 #define AUTH(id, names)                                                                            \
@@ -214,6 +253,7 @@ int main(void)
         test_cuts("without a length", plain_body, false, UINT64_MAX, 3);
         test_cuts("a trailer, cut anywhere", trailer_body, true, 5, 3);
         test_bad();
+        test_plain();
         test_look();
         return check_end();
 }
