@@ -128,13 +128,15 @@ check "json: compressed bodies arrive as they are read" $? "$before $after"
 check "json: and say so" $?
 got=$(client large json.forms.test /large $json "" 0 3000000 '{"text":"@@","auth":{"token":"' @j:K_JSON '"},"more":"@@"}')
 holds "json: a long one is streamed" "$got" "200"
+got=$(client large json.forms.test /bomb $json gzip 0 30000000 '{"text":"@@","auth":{"token":"' @j:K_JSON '"}}')
+holds "json: a little that grows to a lot is refused" "$got" "413"
 got=$(client post json.forms.test /twice $json "" 0 '{"auth":{"token":"a","token":"' @j:K_JSON '"}}')
 holds "json: a key twice is refused" "$got" "400"
 got=$(client post json.forms.test /broken $json "" 0 '{"auth":{"token":"' @j:K_JSON '"}')
 holds "json: what is no JSON is refused" "$got" "400"
 got=$(client post json.forms.test /other $json "" 0 '{"auth":{"tokens":"' @j:K_JSON '"}}')
 holds "json: another field is a leak" "$got" "403"
-! sees json "/twice" && ! sees json "/broken" && ! sees json /other
+! sees json /bomb && ! sees json "/twice" && ! sees json "/broken" && ! sees json /other
 check "json: none of these left" $?
 
 form=application/x-www-form-urlencoded

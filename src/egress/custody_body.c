@@ -16,6 +16,7 @@ enum {
         PIECE = 16 << 10,  /* a compressed body is undone in steps: it may grow a thousandfold */
         LAG = 512 << 10,   /* a decoder may hold so much back; compressed bytes wait as long */
         LAG_MAX = 4 << 20, /* and so much at the most, while the end may begin a placeholder */
+        WAITING_MAX = 8 << 20,
         QUIET_MS = 20,
         PLACED_MAX = 2 * DOOR_SECRET_MAX,
         SENTENCE_MAX = 4096,
@@ -254,6 +255,10 @@ static void use_plain(struct custody_body *b, const void *p, size_t n)
 {
         if (b->slots_n == 0) {
                 look(b, p, n, false);
+                return;
+        }
+        if (b->waiting.len + n > WAITING_MAX) { /* a little that grows to a lot */
+                fail(b, 413, "its compressed body grows beyond all measure");
                 return;
         }
         buf_put(&b->waiting, p, n);

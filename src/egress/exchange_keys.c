@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EARLY_MAX = 64 << 10 };
+enum { EARLY_MAX = 64 << 10, MADE_MAX = 8 << 20 };
 
 static void refuse(struct exchange *x, int status, const char *why)
 {
@@ -26,6 +26,8 @@ static bool body_out(void *ctx, const void *p, size_t n)
         struct exchange *x = ctx;
         if (x->is_collecting) {
                 buf_put(&x->made, p, n);
+                if (x->made.is_broken && x->state == X_KEYS && !x->is_dead)
+                        refuse(x, 413, "its body is too large to be changed");
                 return true;
         }
         return x->is_dead || x->state != X_OPEN || exchange_send_up(x, p, n);
@@ -44,10 +46,8 @@ static void body_end(void *ctx)
         /* All of it is there: it has a length again. */
         x->is_collecting = false;
         x->is_filtered = true;
-        if (x->made.is_broken) {
-                refuse(x, 413, "its body is too large to be changed");
+        if (x->state != X_KEYS) /* it became too large */
                 return;
-        }
         struct head *h = custody_request_head(x->keys);
         h->body = x->made.len ? HEAD_BODY_LENGTH : HEAD_BODY_NONE;
         h->length = x->made.len;
@@ -194,6 +194,7 @@ static void on_keys(void *ctx, const struct custody_verdict *v)
                 return;
         }
         x->is_collecting = true;
+        x->made.max = MADE_MAX;
         if (x->is_end_here)
                 change_body(x);
         else
