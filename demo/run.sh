@@ -17,6 +17,10 @@ for program in "$ostiary" "$witness" "$origin"; do
 		exit 1
 	}
 done
+command -v curl >/dev/null || {
+	echo "The demo needs curl. Run 'make demo', which installs it." >&2
+	exit 1
+}
 
 good='ok ' bad='BAD' red='' green='' plain=''
 case ${LC_ALL:-${LC_CTYPE:-${LANG:-}}} in *[Uu][Tt][Ff]*) good=$(printf '\342\234\223') bad=$(printf '\342\234\227') ;; esac
