@@ -232,6 +232,8 @@ bool exchange_send_early(struct exchange *x)
                 struct buf early = x->early;
                 x->early = (struct buf){0};
                 is_room = pass_up(x, early.data, early.len);
+                if (x->is_filtered) /* secrets were written into it */
+                        explicit_bzero(early.data, early.len);
                 buf_free(&early);
         }
         if (x->is_dead || x->state != X_OPEN)
