@@ -25,7 +25,6 @@ static const struct {
         {DOOR_SIGN, DOOR_SIGNED},
         {DOOR_SIGN_CHUNK, DOOR_CHUNK_SIGNED},
         {DOOR_CAPTURE, DOOR_CAPTURED},
-        {DOOR_EDGES, DOOR_EDGES_OK},
         {DOOR_SSH_SIGN, DOOR_SSH_SIGNED},
         {DOOR_TOKEN, DOOR_TOKEN_OK},
 };

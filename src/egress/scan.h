@@ -69,7 +69,4 @@ bool scan_is_clean(const struct scan_set *, const void *, size_t);
  * of a field: by the end of a text alone. */
 bool scan_look_small(const struct scan_set *, const void *, size_t);
 
-/* scan_longest(set): of all writings. */
-size_t scan_longest(const struct scan_set *);
-
 #endif

@@ -61,11 +61,6 @@ bool scan_set_is_empty(const struct scan_set *s)
         return !s || s->writings_n == 0;
 }
 
-size_t scan_longest(const struct scan_set *s)
-{
-        return s ? s->longest : 0;
-}
-
 static uint8_t small(uint8_t c)
 {
         return c >= 'A' && c <= 'Z' ? (uint8_t)(c | 0x20) : c;

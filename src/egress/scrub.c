@@ -69,7 +69,6 @@ void scrub_free(struct scrub *s)
         scan_free(&s->scan);
         undo_free(s->undo);
         wipe(&s->pend);
-        wipe(&s->edge);
         scrub_tokens_free(s);
         if (s->trailers)
                 head_free(s->trailers);
@@ -161,9 +160,6 @@ static void body(struct scrub *s, const void *p, size_t n)
         case SCRUB_PLAIN:
                 scrub_emit(s, p, n, false);
                 break;
-        case SCRUB_EDGES:
-                scrub_edges_data(s, p, n);
-                break;
         case SCRUB_WHOLE:
                 scrub_tokens_data(s, p, n);
                 break;
@@ -174,8 +170,6 @@ static void body(struct scrub *s, const void *p, size_t n)
 static void finish(struct scrub *s)
 {
         const char *why = NULL;
-        if (s->mode == SCRUB_EDGES && !scrub_edges_end(s))
-                return;
         if (s->mode == SCRUB_WHOLE && !scrub_tokens_end(s))
                 return;
         scrub_emit(s, NULL, 0, true);
@@ -321,6 +315,9 @@ void scrub_answer(struct scrub *s, struct head *h, bool is_end)
                 scrub_fail(s, why);
                 return;
         }
+        bool is_shown = scrub_is_shown(s->door, s->what.host, s->what.port);
+        if (is_shown)
+                head_drop(h, "accept-ranges"); /* nobody need try */
         if (is_end || s->what.is_to_head || h->body == HEAD_BODY_NONE) {
                 s->ops->head(s->ctx, h, is_end);
                 return;
@@ -328,11 +325,12 @@ void scrub_answer(struct scrub *s, struct head *h, bool is_end)
         const struct field *type = head_find(h, "content-type");
         s->is_grpc = type && head_is_grpc_type(head_str(h, type->value), type->value_len);
         if (h->status == 206) {
-                if (type && strncasecmp(head_str(h, type->value), "multipart/byteranges", 20) == 0)
-                        why = "it is made of several ranges, each of which may cut a secret in two";
-                if (head_find(h, "content-encoding"))
+                if (is_shown)
+                        why = "it is a part, which was not asked for and may cut a secret in two";
+                else if (head_find(h, "content-encoding"))
                         why = "it is a part of something compressed, which cannot be read";
-                s->mode = SCRUB_EDGES;
+        } else if (is_shown && !scrub_is_ascii(h)) {
+                why = "it is in an alphabet that cannot be read here";
         } else if (undo_coding(s, h, &err) < 0) {
                 why = err.text;
         } else if (scrub_tokens_wanted(s, h)) {

@@ -3,9 +3,8 @@
  * undone, the trailers. What cannot be read does not pass.
  *
  * Between an exchange and its client: exchange_answer.c hands in what the origin sends and gets
- * back, through `struct scrub_ops`, what the box may see, now or later: the edges of a partial
- * answer and tokens that are born in it (capture.h) are asked from the keeper first. A box without
- * secrets has none of this. */
+ * back, through `struct scrub_ops`, what the box may see, now or later: tokens that are born in it
+ * (capture.h) are exchanged by the keeper first. A box without secrets has none of this. */
 #ifndef EGRESS_SCRUB_H
 #define EGRESS_SCRUB_H
 
@@ -61,8 +60,9 @@ bool scrub_drained(struct scrub *);
 int scrub_head(const struct scan_set *, struct head *, const char **why);
 
 /* scrub_request(d, host, port, h): a request whose answer will be scrubbed asks only for what can
- * be: codings that are known, one range, and no tiny one where a secret belongs (${host} NULL:
- * anywhere). Nothing to do for a box without secrets. */
+ * be: codings that are known, and the whole of it where a value is shown (${host} NULL: as if it
+ * were), since a part may begin or end in the middle of one. Nothing to do for a box without
+ * secrets. */
 void scrub_request(struct door *, const struct host_name *host, uint16_t port, struct head *);
 
 #endif

@@ -1,17 +1,13 @@
 /* scrub_head.c - see scrub.h: the fields of heads, in both directions. Called for every head of an
  * answer, interim ones and trailers too, and for requests whose answer will be scrubbed. */
-#include "egress/scrub.h"
+#include "egress/scrub_int.h"
 
 #include "base/str.h"
-#include "egress/custody.h"
-#include "egress/scan.h"
 #include "egress/undo.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-enum { RANGE_MIN = 64 }; /* less than this is a way to read a value letter by letter */
 
 int scrub_head(const struct scan_set *values, struct head *h, const char **why)
 {
@@ -77,42 +73,49 @@ static void narrow(struct head *h)
         head_add(h, "accept-encoding", 15, text, strlen(text), NULL);
 }
 
-/* is_fine(range, least): one range of that size at least: "bytes=N-M", "bytes=N-", "bytes=-N". */
-static bool is_fine(const char *range, size_t least)
+/* Alphabets in which an ASCII letter is itself: the beginnings of their names. */
+static const char *const alphabets[] = {
+        "utf-8",       "utf8",  "us-ascii",    "ascii",       "iso-8859-", "iso8859",   "latin",
+        "windows-125", "cp125", "windows-874", "windows-31j", "koi8",      "shift_jis", "sjis",
+        "gb",          "big5",  "euc-",        "tis-620",     "macintosh", "binary",
+};
+
+bool scrub_is_ascii(const struct head *h)
 {
-        char *end;
-        if (strncasecmp(range, "bytes=", 6) != 0 || strchr(range, ','))
-                return false;
-        range += 6;
-        range += strspn(range, " \t");
-        bool is_suffix = *range == '-';
-        unsigned long long a = 0, b;
-        if (!is_suffix) {
-                a = strtoull(range, &end, 10);
-                if (end == range || *end != '-')
-                        return false;
-                range = end;
-                if (range[1] == '\0')
+        const struct field *f = head_find(h, "content-type");
+        const char *c = f ? strcasestr(head_str(h, f->value), "charset") : NULL;
+        if (!c)
+                return true;
+        c += strlen("charset");
+        c += strspn(c, " \t=\"'");
+        for (size_t i = 0; i < sizeof alphabets / sizeof *alphabets; i++)
+                if (strncasecmp(c, alphabets[i], strlen(alphabets[i])) == 0)
                         return true;
-        }
-        b = strtoull(range + 1, &end, 10);
-        return *end == '\0' && b >= a && b - a + !is_suffix >= least;
+        return *c == '\0';
+}
+
+bool scrub_is_shown(struct door *d, const struct host_name *host, uint16_t port)
+{
+        const unsigned signs = 1u << RULE_AS_SIGV4 | 1u << RULE_AS_HMAC | 1u << RULE_AS_SSH;
+        const struct custody_secret *s = NULL;
+        while ((s = custody_managed(custody_of(d), host, port, NULL, s)))
+                for (size_t i = 0; i < s->line.secret->forms_n; i++)
+                        if (!(signs >> s->line.secret->forms[i].form & 1))
+                                return true;
+        return false;
 }
 
 void scrub_request(struct door *d, const struct host_name *host, uint16_t port, struct head *h)
 {
         if (!scrub_values(d))
                 return;
-        const struct field *range = head_find(h, "range");
-        bool is_managed = !host || custody_managed(custody_of(d), host, port, NULL, NULL);
-        size_t least = is_managed ? RANGE_MIN : 1;
-        if (range && (head_count(h, "range") > 1 || !is_fine(head_str(h, range->value), least))) {
+        if (!host || scrub_is_shown(d, host, port)) {
                 /* The whole answer is always right, and a value in it is whole. */
-                head_drop(h, "range");
-                head_drop(h, "if-range");
-                range = NULL;
-        }
-        if (range && head_find(h, "accept-encoding")) {
+                static const char *const drop[] = {"range", "if-range", "request-range",
+                                                   "accept-charset"};
+                for (size_t i = 0; i < sizeof drop / sizeof *drop; i++)
+                        head_drop(h, drop[i]);
+        } else if (head_find(h, "range") && head_find(h, "accept-encoding")) {
                 head_drop(h, "accept-encoding");
                 head_add(h, "accept-encoding", 15, "identity", 8, NULL);
         }

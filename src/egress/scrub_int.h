@@ -1,5 +1,5 @@
-/* scrub_int.h - the inside of a scrub, for scrub.c (the flow), scrub_edges.c (partial answers) and
- * scrub_tokens.c (tokens born in an answer). Nobody else looks in here. */
+/* scrub_int.h - the inside of a scrub, for scrub.c (the flow), scrub_head.c (fields, and what is asked for)
+ * and scrub_tokens.c (tokens born in an answer). Nobody else looks in here. */
 #ifndef EGRESS_SCRUB_INT_H
 #define EGRESS_SCRUB_INT_H
 
@@ -13,7 +13,6 @@ struct undo;
 
 enum scrub_mode {
         SCRUB_PLAIN, /* as it comes */
-        SCRUB_EDGES, /* 206: its first and its last bytes are asked about */
         SCRUB_WHOLE, /* held until its tokens are exchanged */
 };
 
@@ -38,10 +37,6 @@ struct scrub {
         uint8_t grpc_head[5];
         uint32_t grpc_head_n, grpc_left;
 
-        /* scrub_edges.c */
-        bool is_front_known, is_back_asked, is_back_known;
-        struct buf edge; /* the first bytes, then always the last */
-
         /* scrub_tokens.c */
         struct head *head; /* until the body is known */
         struct buf whole;
@@ -56,9 +51,12 @@ void scrub_pump(struct scrub *);
 /* scrub_answered(s): the keeper answered; go on, and read on when there is room. */
 void scrub_answered(struct scrub *);
 
-/* scrub_edges_data(s, p, n), scrub_edges_end(s): true when everything has been passed on. */
-void scrub_edges_data(struct scrub *, const void *, size_t);
-bool scrub_edges_end(struct scrub *);
+/* scrub_is_shown(d, host, port): is a value ever shown there, so that the origin has it to send
+ * back? A host where secrets only sign has nothing. */
+bool scrub_is_shown(struct door *, const struct host_name *, uint16_t port);
+/* scrub_is_ascii(h): does its body write letters as we look for them? Not in UTF-16 and its kind.
+ */
+bool scrub_is_ascii(const struct head *);
 
 /* scrub_tokens_wanted(s, h): is this an answer in which tokens are born? */
 bool scrub_tokens_wanted(struct scrub *, const struct head *);

@@ -41,7 +41,6 @@ struct keeper {
         bool is_egress_here; /* it has said DOOR_GRANTS */
         bool is_all_revoked; /* DOOR_REVOKE of everything: nothing new is taken in either */
         uint32_t captured_n; /* numbers given so far */
-        uint32_t edges_n;    /* pieces of values that egress was told of (edges.c) */
         struct buf out;      /* the message that is being written; locked, wiped when sent */
         struct buf scratch;  /* one writing of a value; locked, keeper_scratch_wipe after use */
         size_t scratch_n;    /* how much of it may have been written */
@@ -163,6 +162,6 @@ int capture_line(const struct store_secret *parent, const struct host_name *, co
 
 /* --- handlers, see serve_table.c --- */
 keeper_handler serve_leaf, serve_grants, serve_revoke, serve_gone_ok, serve_secret;
-keeper_handler place_serve, capture_serve, edges_serve;
+keeper_handler place_serve, capture_serve;
 
 #endif

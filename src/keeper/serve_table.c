@@ -12,7 +12,6 @@ const struct keeper_entry keeper_from_egress[] = {
         {DOOR_GRANTS, serve_grants},
         {DOOR_PLACE, place_serve},
         {DOOR_CAPTURE, capture_serve},
-        {DOOR_EDGES, edges_serve},
         {DOOR_GONE_OK, serve_gone_ok},
         {DOOR_SSH_SIGN, ssh_sign_serve},
         {DOOR_SIGN, sign_serve},

@@ -130,8 +130,6 @@ enum door_msg {
                           host, lstr name ("access_token"), lstr value: a token that came with an
                           answer */
         DOOR_CAPTURED, /* u32 id, lstr placeholder; DOOR_GRANTED and DOOR_FINGERS came before */
-        DOOR_EDGES,    /* u32 id, bytes first of a partial answer, bytes last */
-        DOOR_EDGES_OK, /* u32 id, u32 how many of the first, u32 of the last belong to a value */
         DOOR_GONE_OK,  /* u32 number */
         DOOR_FETCHED,  /* u32 id, u32 status (0: nothing came), lstr sentence, u32 m,
                           m x (u32 is_there, lstr value) */

@@ -103,10 +103,6 @@ static struct buf good(uint32_t type, const char *slot)
                 buf_put_lstr(&b, "access_token");
                 buf_put_lstr(&b, "fake_token_123456");
                 break;
-        case DOOR_EDGES:
-                buf_put_lstr(&b, "some bytes of the start");
-                buf_put_lstr(&b, "some of the end fake_val");
-                break;
         case DOOR_LEAF:
                 buf_put_lstr(&b, "a.b.example.org");
                 break;

@@ -335,75 +335,11 @@ static void many(void)
               "egress hears of all, also of what was revoked", "%d %d %d", granted, fingers, gone);
 }
 
-static void edges(void)
-{
-        static const struct {
-                const char *first, *last;
-                uint32_t first_n, last_n;
-        } table[] = {
-                {"nothing here", "nor here", 0, 0},
-                {"value_0123 and more", "as it is fake_edge_v", 10, 11},
-                {"ake_edge_value_0123", "fake_edge_value_012", 19, 19},
-                {"0123x", "x fake", 4, 4},
-                {"123x", "fak", 0, 0},
-                {"5f30313233\"", "66616b655f656467", 10, 16}, /* hexadecimal */
-                {"5F30313233\"", "66616B655F656467", 10, 16}, /* in any case */
-                {"dGVkX3ZhbHVl", "ZmFrZV9lZGdlX3Zh", 0, 16},  /* base64 */
-                {"", "", 0, 0},
-        };
-        CHECK("a value to look for",
-              kp_secret(1, LINE("EDGE"), "fake_edge_value_0123") == DOOR_SECRET_OK);
-        kp_grants();
-        for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-                _cleanup_buf_ struct buf b = {0};
-                uint32_t id = 0, first = 9, last = 9;
-                buf_put_u32(&b, 7);
-                buf_put_lstr(&b, table[i].first);
-                buf_put_lstr(&b, table[i].last);
-                frame_send(kp.egress, DOOR_EDGES, &b, NULL, 0);
-                CHECK("edges are answered", kp_hear(kp.egress, 10000) == DOOR_EDGES_OK &&
-                                                    cur_u32(&kp.f.body, &id) == 0 && id == 7);
-                cur_u32(&kp.f.body, &first);
-                cur_u32(&kp.f.body, &last);
-                check(first == table[i].first_n && last == table[i].last_n, "pieces at the edges",
-                      "%s|%s: %u %u", table[i].first, table[i].last, first, last);
-        }
-}
-
-/* An egress that asks letter by letter is soon told nothing any more. */
-static void edges_end(void)
-{
-        int told = 0;
-        uint32_t type = 0, id, no = 0;
-        kp_secret(1, LINE("EDGE"), "fake_edge_value_0123");
-        kp_secret(2, "secret AWS from aws at *.amazonaws.com as sigv4",
-                  "AKIAFAKEFAKEFAKEFAKE\nsigning_key_0123456789abcdef\n");
-        kp_grants();
-        for (int i = 0; i < 200; i++) {
-                _cleanup_buf_ struct buf b = {0};
-                uint32_t first = 0, last = 0;
-                buf_put_u32(&b, 7);
-                buf_put_lstr(&b, "");
-                buf_put_lstr(&b, i < 20 ? "signing_key" : "fake_edge");
-                frame_send(kp.egress, DOOR_EDGES, &b, NULL, 0);
-                type = kp_hear(kp.egress, 10000);
-                cur_u32(&kp.f.body, &id);
-                cur_u32(&kp.f.body, type == DOOR_EDGES_OK ? &first : &no);
-                cur_u32(&kp.f.body, &last);
-                if (i < 20 && last != 0)
-                        CHECK("nothing is told of a key that only signs", false);
-                told += type == DOOR_EDGES_OK && last == 9;
-        }
-        check(told == 64 && type == DOOR_PLACE_NO && no == DOOR_NO_LIMIT,
-              "only so many pieces are told of", "%d %u", told, no);
-}
-
 int main(void)
 {
         static const struct {
                 void (*fn)(void);
-        } parts[] = {{values}, {source_that_hangs}, {egress_hears}, {expired}, {many},
-                     {edges},  {edges_end}};
+        } parts[] = {{values}, {source_that_hangs}, {egress_hears}, {expired}, {many}};
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
                 kp_begin();
                 parts[i].fn();

@@ -103,12 +103,6 @@ static void use(uint32_t number)
         CHECK("as basic", strncmp(kp_place(number, 1, there, basic), "Basic ", 6) == 0);
         CHECK("in a body", kp_place(number, 2, there, stand)[0] != 0);
         CHECK("injected", kp_place(number, 0, there, "")[0] != 0);
-        _cleanup_buf_ struct buf b = {0};
-        buf_put_u32(&b, 7);
-        buf_put_lstr(&b, "the first bytes of a partial answer");
-        buf_put_lstr(&b, "and the last");
-        frame_send(kp.egress, DOOR_EDGES, &b, NULL, 0);
-        CHECK("looked for at edges", kp_hear(kp.egress, 10000) == DOOR_EDGES_OK);
 }
 
 static void capture(const char *value)
