@@ -15,7 +15,8 @@ enum { WINDOW = 64 << 10 };
 
 struct scan_state {
         struct buf held;
-        size_t sent; /* of what is held: it was let go all the same */
+        size_t before; /* letters of base64 before what is held */
+        size_t sent;   /* of what is held: it was let go all the same */
         struct scan_view view[2];
         struct scan_matches matches; /* between calls: those that reach into what is held */
 };
@@ -166,7 +167,7 @@ static size_t window(struct scan *s, const struct scan_set *set, const uint8_t *
         if (!is_end)
                 hold = scan_live(set, p, n);
         if (set->writings_n > 0)
-                scan_views(set, p, n, is_end, st->view, &st->matches, &hold);
+                scan_views(set, p, n, st->before, is_end, st->view, &st->matches, &hold);
         size_t before = out->len;
         uint8_t *to = hold > st->sent ? buf_room(out, hold) : NULL;
         if (to) {
@@ -203,6 +204,7 @@ size_t scan_feed(struct scan *s, const struct scan_set *set, const void *data, s
                 }
                 size_t pass = window(s, set, w, w_n, is_last, out);
                 count += settle(s, set, pass, hit, count);
+                s->state->before = scan_base64_run(w, pass, s->state->before);
                 s->at += pass;
                 if (held->len > 0) {
                         size_t left = held->len - pass;
@@ -227,7 +229,7 @@ bool scan_may_release(const struct scan *s)
         if (!held || held->len <= s->state->sent)
                 return false;
         return held->len <= RELEASE_MAX ||
-               (held->len <= RELEASE_ESCAPE_MAX && strchr("%\\&", held->data[0]));
+               (held->len <= RELEASE_ESCAPE_MAX && memchr("%\\&\r\n", held->data[0], 5));
 }
 
 void scan_release(struct scan *s, struct buf *out)

@@ -1,11 +1,14 @@
 /* scan_escape.c - one escape in a text: what it stands for, and how it is made to stand for another
  * letter in as many bytes. See scan_int.h; called by scan_view.c. Pure. What an escape means
- * depends on nothing before it. */
+ * depends on nothing before it.
+ *
+ * The end of a line in the middle of base64 (mail, PEM, git's contents in JSON) is taken for an
+ * escape of the letter behind it. */
 #include "egress/scan_int.h"
 
 #include <string.h>
 
-enum { NESTED_MAX = 8, SLASHES_MAX = 16, DIGITS_MAX = 7 };
+enum { NESTED_MAX = 8, SLASHES_MAX = 16, DIGITS_MAX = 7, INDENT_MAX = 6 };
 
 static const struct {
         const char *name;
@@ -42,6 +45,47 @@ static struct scan_escape percent_unit(const uint8_t *p, size_t n)
                                                     .c = (uint8_t)(hex(p[k]) << 4 | hex(p[k + 1]))};
                 k += 2;
         }
+}
+
+static bool is_base64(uint8_t c)
+{
+        return (c >= '0' && c <= '9') || (uint8_t)((c | 0x20) - 'a') < 26 || c == '+' || c == '/' ||
+               c == '-' || c == '_' || c == '=';
+}
+
+/* line_end(p, n): how long the end of a line is that begins here, as it is or escaped; 0: none.
+ * -1: the bytes end before that is decided. */
+static int line_end(const uint8_t *p, size_t n)
+{
+        static const char *const ends[] = {"\r\n", "\n", "\\r\\n", "\\n"};
+        bool is_open = false;
+        for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+                size_t len = strlen(ends[i]), m = n < len ? n : len;
+                if (memcmp(p, ends[i], m) != 0)
+                        continue;
+                if (m == len)
+                        return (int)len;
+                is_open = true;
+        }
+        return is_open ? -1 : 0;
+}
+
+static struct scan_escape line_unit(const uint8_t *p, size_t n)
+{
+        int end = line_end(p, n);
+        size_t k = end > 0 ? (size_t)end : 0;
+        if (end == 0)
+                return (struct scan_escape){0};
+        while (end > 0 && k < n && k < (size_t)end + INDENT_MAX && (p[k] == ' ' || p[k] == '\t'))
+                k++;
+        if (end < 0 || k == n)
+                return (struct scan_escape){.is_open = true};
+        return (struct scan_escape){.len = is_base64(p[k]) ? k + 1 : 0, .c = p[k]};
+}
+
+static bool is_line_unit(const uint8_t *p, size_t n)
+{
+        return *p == '\n' || *p == '\r' || (n > 1 && *p == '\\' && (p[1] == 'n' || p[1] == 'r'));
 }
 
 static struct scan_escape slash_unit(const uint8_t *p, size_t n)
@@ -133,7 +177,18 @@ static struct scan_escape entity_unit(const uint8_t *p, size_t n)
 
 struct scan_escape scan_escape_read(const uint8_t *p, size_t n)
 {
+        if (is_line_unit(p, n))
+                return line_unit(p, n);
         return *p == '%' ? percent_unit(p, n) : *p == '\\' ? slash_unit(p, n) : entity_unit(p, n);
+}
+
+size_t scan_base64_run(const uint8_t *p, size_t at, size_t before)
+{
+        size_t i = at;
+        while (i > 0 && at - i < SCAN_LINE_MIN && (is_base64(p[i - 1]) || p[i - 1] == '\\'))
+                i--;
+        size_t n = at - i + (i == 0 ? before : 0);
+        return n < SCAN_LINE_MIN ? n : SCAN_LINE_MIN;
 }
 
 /* is_none(p, n): a quick look at the second byte: most of what may begin an escape does not. */
@@ -149,18 +204,41 @@ static bool is_none(const uint8_t *p, size_t n)
                p[1] != '\'';
 }
 
-size_t scan_escape_next(const uint8_t *p, size_t from, size_t n, size_t cache[3])
+/* is_line(p, at, before): does a line of base64 end here? */
+static bool is_line(const uint8_t *p, size_t at, size_t before)
 {
-        static const char specials[3] = {'%', '\\', '&'};
+        return before != SCAN_NO_LINES && scan_base64_run(p, at, before) == SCAN_LINE_MIN;
+}
+
+/* next_of(p, from, n, special, before): where the next byte is that may begin an escape with this
+ * one. */
+static size_t next_of(const uint8_t *p, size_t from, size_t n, char special, size_t before)
+{
+        for (size_t i = from; i < n; i++) {
+                const uint8_t *at = memchr(p + i, special, n - i);
+                if (!at) /* half of a line end may be the last that came */
+                        return special == '\n' && p[n - 1] == '\r' && is_line(p, n - 1, before)
+                                       ? n - 1
+                                       : n;
+                i = (size_t)(at - p);
+                bool may_be_line = is_line_unit(at, n - i);
+                if (!may_be_line && !is_none(at, n - i))
+                        return i;
+                size_t start = special == '\n' && i > from && p[i - 1] == '\r' ? i - 1 : i;
+                if (may_be_line && is_line(p, start, before))
+                        return start;
+        }
+        return n;
+}
+
+size_t scan_escape_next(const uint8_t *p, size_t from, size_t n, size_t before,
+                        size_t cache[SCAN_ESCAPES])
+{
+        static const char specials[SCAN_ESCAPES] = {'%', '\\', '&', '\n'};
         size_t first = n;
-        for (int i = 0; i < 3; i++) {
-                if (cache[i] == SIZE_MAX || cache[i] < from) {
-                        const uint8_t *at = p + from;
-                        while (at < p + n && (at = memchr(at, specials[i], (size_t)(p + n - at))) &&
-                               is_none(at, (size_t)(p + n - at)))
-                                at++;
-                        cache[i] = at && at < p + n ? (size_t)(at - p) : n;
-                }
+        for (int i = 0; i < SCAN_ESCAPES; i++) {
+                if (cache[i] == SIZE_MAX || cache[i] < from)
+                        cache[i] = next_of(p, from, n, specials[i], before);
                 if (cache[i] < first)
                         first = cache[i];
         }
@@ -170,8 +248,8 @@ size_t scan_escape_next(const uint8_t *p, size_t from, size_t n, size_t cache[3]
 void scan_escape_write(uint8_t *u, size_t len, uint8_t c, bool is_large)
 {
         const char *digits = is_large ? "0123456789ABCDEF" : "0123456789abcdef";
-        if (len == 1) {
-                u[0] = c;
+        if (len == 1 || is_line_unit(u, len)) {
+                u[len - 1] = c;
         } else if (u[0] == '&') {
                 const uint8_t *mark = memchr(u, '#', len);
                 size_t k = mark ? (size_t)(mark - u) + 1 : 2;

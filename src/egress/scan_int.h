@@ -65,11 +65,22 @@ struct scan_escape {
         uint8_t c;    /* what it stands for */
         bool is_open; /* the bytes end before it is decided */
 };
-/* scan_escape_read(p, n): the one that begins at ${p}, which is %, \ or &. */
+/* scan_escape_read(p, n): the one that begins at ${p}, where scan_escape_next found it. */
 struct scan_escape scan_escape_read(const uint8_t *, size_t);
-/* scan_escape_next(p, from, n, cache): where the next byte is that may begin an escape; ${n}:
- * nowhere. ${cache} begins as SIZE_MAX. */
-size_t scan_escape_next(const uint8_t *, size_t from, size_t n, size_t cache[3]);
+/* scan_escape_next(p, from, n, before, cache): where the next byte is that may begin an escape;
+ * ${n}: nowhere. ${cache} begins as SCAN_NONE. ${before}: how many letters of base64 stood before
+ * ${p}, or SCAN_NO_LINES: line ends are nothing but line ends. */
+enum { SCAN_ESCAPES = 4, SCAN_LINE_MIN = 16 };
+#define SCAN_NONE                                                                                  \
+        {                                                                                          \
+                SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX                                             \
+        }
+#define SCAN_NO_LINES SIZE_MAX
+size_t scan_escape_next(const uint8_t *, size_t from, size_t n, size_t before,
+                        size_t cache[SCAN_ESCAPES]);
+/* scan_base64_run(p, at, before): how many letters of base64 stand before ${at}, at the most
+ * SCAN_LINE_MIN. */
+size_t scan_base64_run(const uint8_t *, size_t at, size_t before);
 /* scan_escape_write(u, len, c, is_large): make the escape in ${u} stand for ${c}, in as many bytes.
  * Where that cannot be said it is filled: what stood there must go in any case. ${is_large}: with
  * large digits. */
@@ -83,10 +94,11 @@ struct scan_view {
 };
 void scan_view_free(struct scan_view *);
 
-/* scan_views(set, p, n, is_end, view, matches, hold): look for what is escaped in a window. Adds to
- * ${matches}; lowers ${hold} to where what may go on begins, and never leaves it inside an escape.
+/* scan_views(set, p, n, before, is_end, view, matches, hold): look for what is escaped in a window,
+ * behind ${before} letters of base64. Adds to ${matches}; lowers ${hold} to where what may go on
+ * begins, and never leaves it inside an escape.
  */
-void scan_views(const struct scan_set *, const uint8_t *, size_t, bool is_end,
+void scan_views(const struct scan_set *, const uint8_t *, size_t, size_t before, bool is_end,
                 struct scan_view view[2], struct scan_matches *, size_t *hold);
 
 #endif

@@ -1,5 +1,5 @@
 /* scan_view.c - what hides behind escapes: %73, \u0073, \x73, &#115;, &#x73; and names like &lt;,
- * each also escaped again (%2573, &amp;#115;, \\u0073), and one kind inside another. See
+ * each also escaped again (%2573, &amp;#115;, \\u0073), one kind inside another, and line ends. See
  * scan_int.h; called by scan.c for each window. Pure.
  *
  * Only the neighbourhood of escapes is copied, so that text without them costs nothing. What an
@@ -126,11 +126,11 @@ static void found(void *ctx, uint32_t writing, size_t from, size_t to)
 static void undo_again(struct look *k, bool is_end, size_t *open)
 {
         struct scan_view *one = &k->view[0], *two = &k->view[1];
-        size_t cache[3] = {SIZE_MAX, SIZE_MAX, SIZE_MAX}, at = 0;
+        size_t cache[SCAN_ESCAPES] = SCAN_NONE, at = 0;
         bool has_units = false;
         two->n = 0;
         while (at < one->n) {
-                size_t i = scan_escape_next(one->bytes, at, one->n, cache);
+                size_t i = scan_escape_next(one->bytes, at, one->n, SCAN_NO_LINES, cache);
                 struct scan_escape u = i < one->n ? scan_escape_read(one->bytes + i, one->n - i)
                                                   : (struct scan_escape){0};
                 if (u.is_open && is_end)
@@ -205,15 +205,15 @@ static void region(struct look *k, size_t end, bool is_last, bool is_end, size_t
         }
 }
 
-void scan_views(const struct scan_set *set, const uint8_t *p, size_t n, bool is_end,
+void scan_views(const struct scan_set *set, const uint8_t *p, size_t n, size_t before, bool is_end,
                 struct scan_view view[2], struct scan_matches *matches, size_t *hold)
 {
         struct look k = {.set = set, .p = p, .view = view, .matches = matches};
-        size_t cache[3] = {SIZE_MAX, SIZE_MAX, SIZE_MAX}, near = set->longest;
+        size_t cache[SCAN_ESCAPES] = SCAN_NONE, near = set->longest;
         size_t at = 0, search = 0; /* copied to here; looked for escapes to here */
         bool has_region = false;
         for (;;) {
-                size_t i = scan_escape_next(p, search, n, cache);
+                size_t i = scan_escape_next(p, search, n, before, cache);
                 struct scan_escape u =
                         i < n ? scan_escape_read(p + i, n - i) : (struct scan_escape){0};
                 if (i < n && u.is_open && !is_end) {

@@ -165,6 +165,12 @@ attack("base64 in lines of 60 in JSON", undo=lambda b: unb64(b[13:-2]))(
 attack("base64 in lines that end in CR LF", undo=unb64)(
     lambda key, h: reply(base64.encodebytes(b"authorization: Bearer padding-padding-pad " + key).replace(b"\n", b"\r\n"), "content-type: multipart/mixed"))
 
+attack("base64 in lines, byte by byte", undo=unb64)(
+    lambda key, h: b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n" +
+    b"".join(b"1\r\n%c\r\n" % c for c in base64.encodebytes(b"authorization: Bearer padding-padding-pad " + key).replace(b"\n", b"\r\n")) + b"0\r\n\r\n")
+attack("base64 in lines that are set in", undo=unb64)(
+    lambda key, h: reply(base64.encodebytes(b"authorization: Bearer padding-padding-pad " + key).replace(b"\n", b"\n    ")))
+
 
 # --- heads ------------------------------------------------------------------------------------------
 

@@ -137,6 +137,36 @@ static void escapes(const struct scan_set *set)
         }
 }
 
+/* base64 in lines, as mail, PEM and JSON have it: the end of a line is no end of a value. */
+static void lines(const struct scan_set *set)
+{
+        static const char *const ends[] = {"\n", "\r\n", "\\n", "\\r\\n", "\n  "};
+        for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+                for (size_t before = 0; before < 3; before++) {
+                        struct buf in = {0}, want = {0}, a = {0}, b = {0};
+                        enum secret_coding c = (enum secret_coding)(SECRET_BASE64_0 + before);
+                        buf_put_str(&a, "QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFB");
+                        buf_put_str(&b, "QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFB");
+                        secret_form_put(c, value, strlen(value), &a);
+                        secret_form_put(c, stand, strlen(stand), &b);
+                        for (size_t i = 0; i < a.len; i++) {
+                                if (i > 0 && i % 20 == 0) {
+                                        buf_put_str(&in, ends[k]);
+                                        buf_put_str(&want, ends[k]);
+                                }
+                                buf_put(&in, a.data + i, 1);
+                                buf_put(&want, b.data + i, 1);
+                        }
+                        buf_put_str(&in, "==\" and so on\n");
+                        buf_put_str(&want, "==\" and so on\n");
+                        each_split(set, "base64 in lines", buf_cstr(&in), in.len, buf_cstr(&want));
+                        buf_free(&in);
+                        buf_free(&want);
+                        buf_free(&a);
+                        buf_free(&b);
+                }
+}
+
 static void nothing_held(const struct scan_set *set)
 {
         static const char event[] = "event: x\ndata: {\"text\":\"sk-fake\"}\n\n";
@@ -254,6 +284,7 @@ int main(void)
         put_fingers(set, 1, value, stand);
         every_writing(set);
         escapes(set);
+        lines(set);
         nothing_held(set);
         let_go(set);
         scan_set_free(set);
