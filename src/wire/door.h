@@ -180,16 +180,17 @@ struct door_toward {
 
 /* One writing of a value (policy/secret_forms.h), so that egress knows it again without having it:
  * hashes under the key of DOOR_KEEPER_HELLO, and the first bytes, which a stream is held back for.
- * On the wire: u8 coding, u32 len, 4 bytes first, u16 hint, u64 tail, u64 whole. */
+ * On the wire: u8 coding, u8 inner, u32 len, 4 bytes first, u16 hint, u64 tail, u64 whole. */
 struct door_finger {
         uint8_t coding; /* enum secret_coding */
+        uint8_t inner;  /* of the value, before that; SECRET_RAW: it is the value that is written */
         uint32_t len;
         uint8_t first[4];
         uint16_t hint;  /* secret_finger_hint of its last 8 bytes: what a quick look goes by */
         uint64_t tail;  /* siphash of its last 8 bytes, letters made small */
         uint64_t whole; /* siphash of all of it; letters made small where the coding ignores case */
 };
-enum { DOOR_FINGER_SIZE = 1 + 4 + 4 + 2 + 8 + 8, DOOR_FINGER_KEY = 16 };
+enum { DOOR_FINGER_SIZE = 1 + 1 + 4 + 4 + 2 + 8 + 8, DOOR_FINGER_KEY = 16 };
 
 /* What becomes of a request that no line of any layer speaks of (POLICY_BY_DEFAULT). deny! and
  * every other line hold at each level; an address that is not public needs a rule at each level

@@ -115,7 +115,8 @@ def send(host, port, ca, out):
     with open(out, "w", encoding="utf-8") as f:
         for line in sys.stdin:
             name, text = json.loads(line)
-            got = exchange(host, port, ca, text.replace("\n", "\r\n").encode("latin-1"))
+            head, _, body = text.partition("\n\n")
+            got = exchange(host, port, ca, (head + "\n\n").replace("\n", "\r\n").encode("latin-1") + body.encode("latin-1"))
             f.write("%s\t%s\n" % (name, got[:15].decode("latin-1").split(" ")[1] if got.startswith(b"HTTP/1.1 ") else "none"))
 
 

@@ -4,6 +4,7 @@
 /attack/N answers with the N-th of adversary_attacks.py, made of the credential that came; /guess?first=A&last=B is a page of the
 attacker's own that begins with A and ends with B, as part of something larger; everything else is answered with what
 came. RECEIVED gets one line per request: host, line, fields and body, in JSON."""
+import base64
 import json
 import os
 import socket
@@ -34,9 +35,8 @@ def answer(line, fields, body):
         page = q.get("first", "").encode() + b" " * 3000 + q.get("last", "").encode()
         return reply(page, "content-type: text/plain", "content-range: bytes 1000-%d/9000" % (999 + len(page)), status="206 Partial Content")
     if path == "/double":  # the whole field once more in another coding
-        import base64
         whole = h.get("authorization", "").encode("latin-1")
-        return reply(base64.b64encode(b"authorization: " + whole) + b"\n" + whole.hex().encode() + b"\n" + base64.b32encode(whole))
+        return reply(base64.b64encode(b"authorization: " + whole) + b"\n" + whole.hex().encode())
     if path == "/slow":
         return [b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(key)] + [key[i:i + 1] for i in range(len(key))]
     return reply(json.dumps({"line": line, "fields": fields, "body": body.decode("latin-1")}).encode(), "content-type: application/json")
