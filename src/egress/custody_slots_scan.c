@@ -179,6 +179,33 @@ static bool foreign_cookies(const struct custody *c, const struct host_name *hos
         return is_any;
 }
 
+/* is_foreign_name(...): does a parameter of this name carry a credential? */
+static bool is_foreign_name(const struct custody *c, const struct host_name *host, uint16_t port,
+                            const char *p, size_t n)
+{
+        _cleanup_buf_ struct buf name = {0};
+        custody_undo(p, n, true, &name);
+        const char *text = buf_cstr(&name);
+        return cred_slots_is_query(text, name.len) ||
+               is_declared(c, host, port, RULE_AS_QUERY, text);
+}
+
+/* is_foreign_pair(...): to some servers a semicolon parts parameters as well. */
+static bool is_foreign_pair(const struct custody *c, const struct host_name *host, uint16_t port,
+                            const char *p, size_t n)
+{
+        for (size_t at = 0; at < n;) {
+                const char *semi = memchr(p + at, ';', n - at);
+                size_t end = semi ? (size_t)(semi - p) : n;
+                const char *eq = memchr(p + at, '=', end - at);
+                if (eq && eq + 1 < p + end &&
+                    is_foreign_name(c, host, port, p + at, (size_t)(eq - p) - at))
+                        return true;
+                at = end + 1;
+        }
+        return false;
+}
+
 static bool foreign_query(const struct custody *c, const struct host_name *host, uint16_t port,
                           const struct head *h, struct custody_uses *u, bool is_dropped,
                           char **where)
@@ -188,15 +215,15 @@ static bool foreign_query(const struct custody *c, const struct host_name *host,
         size_t at = 0;
         bool is_any = false;
         while (h->query && custody_pair_next(q, h->query_len, &at, &pair)) {
+                size_t end = at < h->query_len ? at : h->query_len; /* with the & behind it */
+                size_t pair_n = end - pair.from - (end > pair.from && q[end - 1] == '&');
+                if (is_used(u, CUSTODY_QUERY, 0, pair.value_from) ||
+                    !is_foreign_pair(c, host, port, q + pair.from, pair_n))
+                        continue;
                 _cleanup_buf_ struct buf name = {0};
                 custody_undo(q + pair.from, pair.name_len, true, &name);
                 const char *text = buf_cstr(&name);
-                if (pair.value_len == 0 || is_used(u, CUSTODY_QUERY, 0, pair.value_from) ||
-                    (!cred_slots_is_query(text, name.len) &&
-                     !is_declared(c, host, port, RULE_AS_QUERY, text)))
-                        continue;
                 is_any = true;
-                size_t end = at < h->query_len ? at : h->query_len; /* with the & behind it */
                 found(u,
                       (struct custody_use){.kind = CUSTODY_DROP,
                                            .at = CUSTODY_QUERY,
@@ -205,6 +232,21 @@ static bool foreign_query(const struct custody *c, const struct host_name *host,
                       is_dropped, where, "query parameter", text);
         }
         return is_any;
+}
+
+/* is_foreign_field(...): by its name. CGI and what comes of it know no difference between - and _.
+ */
+static bool is_foreign_field(const struct custody *c, const struct host_name *host, uint16_t port,
+                             const char *name)
+{
+        char text[64];
+        size_t n = strlen(name);
+        if (n >= sizeof text)
+                return is_declared(c, host, port, RULE_AS_HEADER, name);
+        for (size_t i = 0; i <= n; i++)
+                text[i] = name[i] == '_' ? '-' : name[i];
+        return cred_slots_is_header(text) || is_declared(c, host, port, RULE_AS_HEADER, text) ||
+               is_declared(c, host, port, RULE_AS_HEADER, name);
 }
 
 bool custody_slots_foreign(const struct custody *c, const struct host_name *host, uint16_t port,
@@ -222,8 +264,7 @@ bool custody_slots_foreign(const struct custody *c, const struct host_name *host
                         continue;
                 }
                 if (f->value_len == 0 || is_used(u, CUSTODY_FIELD, i, 0) ||
-                    (!cred_slots_is_header(name) &&
-                     !is_declared(c, host, port, RULE_AS_HEADER, name)))
+                    !is_foreign_field(c, host, port, name))
                         continue;
                 is_any = true;
                 found(u,
