@@ -276,6 +276,18 @@ else
 	check 'a profile that copies settings' 1 "$out"
 fi
 
+# --- what is hidden from the look -------------------------------------------------------------------
+
+mkdir -p hidden/conf
+echo "API_KEY=${mark}locked1234" >hidden/.env.locked
+chmod 000 hidden/.env.locked
+echo "API_KEY=${mark}linked1234" >hidden/conf/production
+ln -s conf/production hidden/.env
+out=$("$ostiary" run -- sh -c 'chmod 600 hidden/.env.locked; cat hidden/.env.locked; cat hidden/.env hidden/conf/production' 2>"$work/err")
+same 'neither a file without read permission nor one behind a link shows its value' "$(grep -c "$mark" <<<"$out")" 0
+same 'control: both are there' "$(grep -c API_KEY <<<"$out")" "$([ "$(id -u)" = 0 ] && echo 3 || echo 2)"
+rm -rf hidden
+
 # --- the scan has bounds ---------------------------------------------------------------------------
 
 mkdir -p node_modules/x many

@@ -10,11 +10,14 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
         ALWAYS_DEPTH = 2,   /* directories below the top that are always looked through */
@@ -159,6 +162,31 @@ static void take_git(struct walk *w, const char *path)
         }
 }
 
+/* path_of(fd, path): where it really is. */
+static bool path_of(int fd, char path[PATH_MAX])
+{
+        char link[32];
+        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        ssize_t n = readlink(link, path, PATH_MAX - 1);
+        path[n > 0 ? n : 0] = '\0';
+        return n > 0;
+}
+
+/* take_link(w, path): a link of such a name leads to such a file, whatever that is called. What
+ * lies outside of the tree is none of its files. */
+static void take_link(struct walk *w, const char *path)
+{
+        char root[PATH_MAX], real[PATH_MAX];
+        struct stat st;
+        _cleanup_close_ int fd = openat(w->root, path, O_PATH | O_CLOEXEC);
+        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || !path_of(w->root, root) ||
+            !path_of(fd, real))
+                return;
+        size_t n = strlen(root);
+        if (strncmp(real, root, n) == 0 && real[n] == '/' && !strs_has(w->paths, real + n + 1))
+                strs_add(w->paths, real + n + 1);
+}
+
 static void take(struct walk *w, const char *dir, const struct dirent *e)
 {
         const char *name = e->d_name;
@@ -174,7 +202,10 @@ static void take(struct walk *w, const char *dir, const struct dirent *e)
         } else if (type == DT_DIR) {
                 strs_add(&w->next, path);
         } else if (type == DT_REG && secret_scan_kind(path) != SECRET_SCAN_NOT) {
-                strs_add(w->paths, path);
+                if (!strs_has(w->paths, path))
+                        strs_add(w->paths, path);
+        } else if (type == DT_LNK && secret_scan_kind(path) != SECRET_SCAN_NOT) {
+                take_link(w, path);
         }
 }
 
