@@ -64,5 +64,9 @@ int seed_git(struct seed_run *run, struct err *err)
         /* Everything a box sees is as foreign or as much its own as the workspace; an owner that
          * looks different through a mount must not stop git. */
         buf_put_str(&b, "[safe]\n\tdirectory = *\n");
+        /* The libcurl that git has in Debian 12 (7.88.1 with GnuTLS) sends parts of a large push
+         * twice over HTTP/2, or stops, when the other side makes it wait: any proxy, not only ours.
+         */
+        buf_put_str(&b, "[http]\n\tversion = HTTP/1.1\n");
         return seed_file(run, ".gitconfig", b.data, b.len, 0600, err);
 }
