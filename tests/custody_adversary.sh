@@ -49,16 +49,16 @@ in_box_time=200 in_box adversary $python adversary_agent.py fetch api.example.te
 check "the attacker asked for everything" $? "$(tail -n 3 "$work/in.err")"
 in_box adversary cat in.seen >"$work/in.seen"
 (cd "$work/ws" && ADVERSARY_ADDRESS=127.0.0.1 timeout 200 $python adversary_agent.py fetch api.example.test "$tls" "$work/ca.pem" "$ADV_KEY" "$work/host.seen" >"$work/host.err" 2>&1)
-# judge SEEN VALUE: `taken` or `held` for each attack: six letters of the value in a row, behind what any key of its kind begins with, are taken.
+# judge SEEN VALUE: `taken` or `held` for each attack: six letters of the value in a row, large or small, behind what any key of its kind begins with, are taken.
 cat >"$work/judge.py" <<-'PY'
 	import json, sys
 	sys.path.insert(0, sys.argv[1])
 	from adversary_attacks import loot
-	value = sys.argv[3].encode()
+	value = sys.argv[3].encode().lower()
 	for line in open(sys.argv[2], encoding="utf-8"):
 	    name, raws = json.loads(line)
-	    have = loot(name, [r.encode("latin-1") for r in raws])
-	    taken = max((n for i in range(8, len(value)) for n in range(6, len(value) - i + 1) if value[i:i + n] in have), default=0)
+	    have = loot(name, [r.encode("latin-1") for r in raws]).lower()
+	    taken = any(value[i:i + 6] in have for i in range(8, len(value) - 5))
 	    print("%s\t%s\t%s" % (name, "taken" if taken else "held", " ".join(sorted({r[9:12] for r in raws}))))
 PY
 $python "$work/judge.py" "$top/tests/custody" "$work/in.seen" "$ADV_KEY" >"$work/in.judged"

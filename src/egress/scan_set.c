@@ -114,8 +114,7 @@ void scan_set_text(struct scan_set *s, uint32_t tag, const char *text, size_t n)
                 if (!secret_form_put((enum secret_coding)c, text, n, &b) || b.is_broken ||
                     b.len < SECRET_HINT_BYTES)
                         continue;
-                /* A text of ours is known in any case: names in DNS lose theirs on the way. */
-                bool fold = c == SECRET_RAW || secret_form_ignores_case((enum secret_coding)c);
+                bool fold = secret_form_ignores_case((enum secret_coding)c);
                 const uint8_t *last = b.data + b.len - SECRET_HINT_BYTES;
                 struct scan_writing w = {
                         .tag = tag,

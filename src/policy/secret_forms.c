@@ -171,7 +171,7 @@ bool secret_form_put(enum secret_coding coding, const char *text, size_t n, stru
 
 bool secret_form_ignores_case(enum secret_coding coding)
 {
-        return coding == SECRET_HEX || coding == SECRET_BASE32 || coding == SECRET_PERCENT;
+        return coding < SECRET_BASE64_0 || coding > SECRET_BASE64URL_2;
 }
 
 void secret_form_replace(enum secret_coding coding, const char *stand_in, size_t n, size_t len,

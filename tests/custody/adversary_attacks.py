@@ -194,6 +194,8 @@ attack("an upgrade to nothing known", head=["connection: upgrade", "upgrade: raw
     lambda key, h: b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: raw\r\n\r\n" + base64.b64encode(zlib.compress(key)) + key)
 attack("HTTP/0.9")(lambda key, h: key)
 attack("two lengths")(lambda key, h: b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\ncontent-length: %d\r\n\r\n" % len(key) + key)
+attack("in large letters")(lambda key, h: reply(b"it was " + key.upper() + b"\n"))
+attack("in small letters")(lambda key, h: reply(b"it was " + key.lower() + b"\n", "x-key: " + key.decode().lower()))
 attack("event by event")(lambda key, h: reply(b"".join(b"data: {\"d\": \"\\u%04x\"}\n\n" % c for c in b"x") + b"data: " + key + b"\n\n", "content-type: text/event-stream"))
 
 

@@ -44,7 +44,7 @@ static void codings(void)
         CHECK("letters of hexadecimal, base32 and percent may be large or small",
               secret_form_ignores_case(SECRET_HEX) && secret_form_ignores_case(SECRET_BASE32) &&
                       secret_form_ignores_case(SECRET_PERCENT) &&
-                      !secret_form_ignores_case(SECRET_RAW) &&
+                      secret_form_ignores_case(SECRET_RAW) &&
                       !secret_form_ignores_case(SECRET_BASE64_1));
 }
 
