@@ -192,6 +192,15 @@ holds "a refresh token in a file" "$(in_box tok sh -c 'curl -sS -m 40 -w " %{htt
 holds "whose successor is in the file now" "$(cat "$work/crm.json")" 'ref-crm-'
 holds "a GitHub app, narrowed to its repositories" "$(get https://api.github.com/repos/x)$(cat "$work/state/counts")" '{"hello": "app"} 200'
 same "and to no other" "$(grep '^app ' "$work/state/counts")" "app site,docs"
+echo "{\"client_id\":\"v\",\"refresh_token\":\"refresh-plain-$y40\"}" | "$ostiary" secret set KEPT >/dev/null 2>"$work/err"
+check "a refresh token goes into the vault" $? "$(cat "$work/err")"
+echo "secret KEPT from vault at crm.example.test as oauth token=https://tokens.example.test/oauth/token inject" >"$work/kept.policy"
+for time in first second; do
+	door_box kept --policy "$work/tokens.policy" --policy "$work/kept.policy" 2>"$work/err" >/dev/null
+	holds "a $time box with it is served" "$(in_box kept sh -c 'curl -sS -m 40 -w " %{http_code}" -H "authorization: Bearer $KEPT" https://crm.example.test/x' 2>&1)" '{"hello": "plain"} 200'
+	"$ostiary" rm -f kept >/dev/null 2>&1
+done
+same "since its successor is in the vault" "$(happened 'refresh plain') $(happened 'reuse')" "2 0"
 # A client of Google as the box's program would be: it reads the account, signs, exchanges, uses.
 cat >"$work/ws/gcp.py" <<'PY'
 import base64, json, os, subprocess, sys, time, urllib.request, urllib.parse

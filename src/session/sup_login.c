@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "session/login_keep.h"
+#include "session/vault_key.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static const char *lock_name(const struct sup_secret *x)
 static bool is_kept(const struct sup_secret *x)
 {
         enum rule_source from = x->secret->line.secret->source;
-        return from == RULE_FROM_LOGIN || from == RULE_FROM_FILE;
+        return from == RULE_FROM_LOGIN || from == RULE_FROM_FILE || from == RULE_FROM_VAULT;
 }
 
 static void let_go(struct sup_login *l)
@@ -95,6 +96,9 @@ static int keep(const struct sup_secret *x, const char *json, size_t n, struct e
         const char *home = x->all->sup->plan->box.home;
         if (r->source == RULE_FROM_LOGIN)
                 return login_keep(home, r->source_arg, json, n, err);
+        if (r->source == RULE_FROM_VAULT)
+                return vault_key_put(x->all->sup->store->data, session_secret_asked(x->secret),
+                                     json, n, err);
         if (r->source != RULE_FROM_FILE)
                 return err_set(
                         err, E_REFUSED,

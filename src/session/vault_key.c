@@ -37,8 +37,9 @@ static _Noreturn void become(int program, const struct strs *args, int in, int o
         for (int i = 0; i < 3; i++)
                 if (want[i] >= 0 && (have[i] < 0 || dup2(have[i], i) < 0))
                         _exit(125);
+        static char *const nothing[] = {NULL}; /* a supervisor has dropped its environment */
         if (program >= 0)
-                fexecve(program, args->v, environ);
+                fexecve(program, args->v, environ ? environ : nothing);
         _exit(125);
 }
 
@@ -104,6 +105,19 @@ static void hear(int fd, char *words, size_t n)
         words[strcspn(words, "\n")] = 0;
 }
 
+/* finish(pid, said_in, err): wait for its end; what it complained of is the sentence. */
+static int finish(pid_t pid, int said_in, struct err *err)
+{
+        char words[768];
+        hear(said_in, words, sizeof words);
+        int code = await(pid);
+        if (code == 0)
+                return 0;
+        const char *sentence = strncmp(words, "ostiary: ", 9) == 0 ? words + 9 : words;
+        return err_set(err, code == 1 ? E_ABSENT : E_INPUT, "%s",
+                       *sentence ? sentence : "the vault gave no answer");
+}
+
 int vault_key_get(const char *data_dir, const char *name, struct err *err)
 {
         char *const argv[] = {(char *)"get", (char *)name, NULL};
@@ -125,12 +139,29 @@ int vault_key_get(const char *data_dir, const char *name, struct err *err)
                 return -1;
         close_fd(&value_out);
         close_fd(&said_out);
-        char words[768];
-        hear(said_in, words, sizeof words);
-        int code = await(pid);
-        if (code == 0)
-                return take_fd(&value_in);
-        const char *sentence = strncmp(words, "ostiary: ", 9) == 0 ? words + 9 : words;
-        return err_set(err, code == 1 ? E_ABSENT : E_INPUT, "%s",
-                       *sentence ? sentence : "the vault gave no answer");
+        return finish(pid, said_in, err) == 0 ? take_fd(&value_in) : -1;
+}
+
+int vault_key_put(const char *data_dir, const char *name, const void *p, size_t n, struct err *err)
+{
+        char *const argv[] = {(char *)"rotate", (char *)name, NULL};
+        int value[2], said[2];
+        if (pipe2(value, O_CLOEXEC) < 0)
+                return err_sys(err, "make a pipe");
+        _cleanup_close_ int value_in = value[0];
+        _cleanup_close_ int value_out = value[1];
+        if (pipe2(said, O_CLOEXEC) < 0)
+                return err_sys(err, "make a pipe");
+        _cleanup_close_ int said_in = said[0];
+        _cleanup_close_ int said_out = said[1];
+        _cleanup_close_ int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        fcntl(value_out, F_SETPIPE_SZ, VALUE_ROOM);
+        if (n > VALUE_ROOM || fdio_write_all(value_out, p, n) < 0)
+                return err_set(err, E_INPUT, "the value is too long for the vault");
+        pid_t pid = begin(data_dir, argv, value_in, null, said_out, err);
+        if (pid < 0)
+                return -1;
+        close_fd(&value_out);
+        close_fd(&said_out);
+        return finish(pid, said_in, err);
 }

@@ -4,6 +4,8 @@
 #ifndef SESSION_VAULT_KEY_H
 #define SESSION_VAULT_KEY_H
 
+#include <stddef.h>
+
 struct err;
 
 /* vault_key_get(data_dir, name, err): a descriptor from which the value of ${name} can be read to
@@ -12,6 +14,10 @@ struct err;
  * environment and terminal still there (before the supervisor is forked): a vault with a passphrase
  * asks for it at the terminal, unless the kernel's keyring still knows the key. */
 int vault_key_get(const char *data_dir, const char *name, struct err *);
+
+/* vault_key_put(data_dir, name, bytes, n, err): another value for a name that is there: a token
+ * that was exchanged for a new one. Asks nobody: a vault whose key is not at hand is an error. */
+int vault_key_put(const char *data_dir, const char *name, const void *, size_t n, struct err *);
 
 /* vault_key_program(data_dir, argv, out_fd, err): start `ostiary-door vault --dir DATA_DIR ARGV...`
  * with our environment, terminal, standard input and standard error; ${out_fd} becomes its standard
