@@ -1,5 +1,5 @@
-/* scrub_int.h - the inside of a scrub, for scrub.c (the flow), scrub_head.c (fields, and what is asked for)
- * and scrub_tokens.c (tokens born in an answer). Nobody else looks in here. */
+/* scrub_int.h - the inside of a scrub, for scrub.c (the flow), scrub_head.c (fields, and what is
+ * asked for) and scrub_tokens.c (tokens born in an answer). Nobody else looks in here. */
 #ifndef EGRESS_SCRUB_INT_H
 #define EGRESS_SCRUB_INT_H
 

@@ -8,18 +8,12 @@
 #include "wire/frame.h"
 
 const struct keeper_entry keeper_from_egress[] = {
-        {DOOR_LEAF, serve_leaf},
-        {DOOR_GRANTS, serve_grants},
-        {DOOR_PLACE, place_serve},
-        {DOOR_CAPTURE, capture_serve},
-        {DOOR_GONE_OK, serve_gone_ok},
-        {DOOR_SSH_SIGN, ssh_sign_serve},
-        {DOOR_SIGN, sign_serve},
-        {DOOR_SIGN_CHUNK, sign_chunk_serve},
-        {DOOR_SIGN_END, sign_end_serve},
-        {DOOR_FETCHED, token_fetched},
-        {DOOR_TOKEN, token_call},
-        {0, NULL},
+        {DOOR_LEAF, serve_leaf},         {DOOR_GRANTS, serve_grants},
+        {DOOR_PLACE, place_serve},       {DOOR_CAPTURE, capture_serve},
+        {DOOR_GONE_OK, serve_gone_ok},   {DOOR_SSH_SIGN, ssh_sign_serve},
+        {DOOR_SIGN, sign_serve},         {DOOR_SIGN_CHUNK, sign_chunk_serve},
+        {DOOR_SIGN_END, sign_end_serve}, {DOOR_FETCHED, token_fetched},
+        {DOOR_TOKEN, token_call},        {0, NULL},
 };
 
 const struct keeper_entry keeper_from_supervisor[] = {

@@ -35,8 +35,8 @@ enum secret_coding {
  * own for this text (it would be the same as RAW, or shorter than 8 bytes). */
 bool secret_form_put(enum secret_coding, const char *text, size_t n, struct buf *out);
 
-/* secret_form_ignores_case(coding): may its letters be large or small? All but base64: who has a key
- * in other letters has most of it, and all of it when it is hexadecimal. */
+/* secret_form_ignores_case(coding): may its letters be large or small? All but base64: who has a
+ * key in other letters has most of it, and all of it when it is hexadecimal. */
 bool secret_form_ignores_case(enum secret_coding);
 
 /* secret_form_replace(coding, stand_in, n, len, out): the writing of ${stand_in} that takes the
