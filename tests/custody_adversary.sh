@@ -7,7 +7,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
 . tests/lib_door.sh
-for tool in openssl /usr/bin/python3 zstd; do
+for tool in openssl /usr/bin/python3 zstd curl xxd; do
 	has "$tool" || { skip "custody_adversary" "$tool is missing" && exit 0; }
 done
 python=/usr/bin/python3
@@ -198,6 +198,14 @@ for line in open(sys.argv[1], encoding="utf-8"):
 print("seen", len(seen))
 PY
 same "values and placeholders reached nobody else" "$(cat "$work/wrong")" "seen 4"
+# A token that is born in an answer, asked for in ways that a server takes for the same.
+for target in /oauth/token /oauth/token/ '/oauth/token;a=b' /oauth/Token /oauth/token%3bx /oauth/token.json '/oauth/token?created'; do
+	out=$(in_box adversary curl -sS -m 10 --path-as-is "https://api.example.test$target" 2>&1)
+	holds "control: a token comes: $target" "$out" access_token
+	same "held: it is none that has a value: $target" "$(grep -c tok-fake-born-Hk3Lm9Qw2Zx8 <<<"$out")" 0
+done
+out=$(curl -sS -m 10 --cacert "$work/ca.pem" --resolve "api.example.test:$tls:127.0.0.1" "https://api.example.test:$tls/oauth/token/" 2>&1)
+holds "control: without the door it is the token" "$out" tok-fake-born-Hk3Lm9Qw2Zx8
 # The whole field in another coding once more: base64 in base64.
 in_box adversary $python -c 'import socket, ssl, sys
 s = ssl.create_default_context().wrap_socket(socket.create_connection(("basic.example.test", 443)), server_hostname="basic.example.test")
@@ -209,8 +217,19 @@ body = open(sys.argv[1], encoding="latin-1", newline="").read().partition("\r\n\
 body = [x for x in body if len(x) > 40]
 texts = [base64.b64decode(body[0] + "==").decode("latin-1"), bytes.fromhex(body[1]).decode("latin-1")] if len(body) > 1 else []
 for n, t in zip(("base64", "hex"), texts):
-    inner = base64.b64decode(t.partition("Basic ")[2] + "==").decode("latin-1")
-    print(n, "taken" if sys.argv[2][9:] in inner else "held" if sys.argv[3][9:-3] in inner else "other")
+    inner = " ".join(base64.b64decode(t.partition("Basic ")[2][k:] + "==").decode("latin-1") for k in range(4))
+    print(n, "taken" if any(sys.argv[2][i:i + 6] in inner for i in range(9, len(sys.argv[2]) - 5)) else "held" if "me:" in inner else "nothing")
 PY
 same "held: the field of basic in another coding" "$(tr '\n' ' ' <"$work/double.out")" "base64 held hex held "
+
+# --- what the box leaves on the host ------------------------------------------------------------------
+
+left=
+for value in "$ADV_KEY" "$ADV_PATH" "$ADV_BASIC" "$ADV_WILD" tok-fake-born-Hk3Lm9Qw2Zx8; do
+	printf 'value=%s\n' "$value" >"$work/one"
+	left+=$($python tests/custody/trial_search.py "$work/one" file "$work/home/.local/state" 2>&1 | head -n 2)
+done
+same "no value in any file of the box's state, its log and its layers" "$left" ""
+grep -rq "secret ADV_KEY" "$work/home/.local/state"
+check "control: the state is where it is looked for" $?
 exit "$bad"

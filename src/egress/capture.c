@@ -17,14 +17,25 @@ static const char *const names[] = {"access_token", "refresh_token",   "id_token
                                     "AccessKeyId",  "SecretAccessKey", "SessionToken"};
 enum { NAMES = sizeof names / sizeof *names };
 
+/* Servers take /token/, /token;x=y, /Token and /token.json for /token, and whoever wants to see the
+ * token writes it so. */
 bool capture_is_place(const char *host, const char *path)
 {
         static const char *const ends[] = {"/token", "/access_token", "/tokens"};
-        for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-                if (str_ends(path, ends[i]))
+        size_t n = strcspn(path, ";");
+        const char *coded = strcasestr(path, "%3b");
+        if (coded && (size_t)(coded - path) < n)
+                n = (size_t)(coded - path);
+        while (n > 0 && path[n - 1] == '/')
+                n--;
+        if (n > 5 && strncasecmp(path + n - 5, ".json", 5) == 0)
+                n -= 5;
+        for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+                size_t len = strlen(ends[i]);
+                if (n >= len && strncasecmp(path + n - len, ends[i], len) == 0)
                         return true;
-        return (str_starts(host, "sts.") || str_starts(host, "sts-fips.")) &&
-               strcmp(path, "/") == 0;
+        }
+        return (str_starts(host, "sts.") || str_starts(host, "sts-fips.")) && n == 0;
 }
 
 enum capture_kind capture_kind(const char *type)

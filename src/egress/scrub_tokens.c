@@ -50,7 +50,7 @@ static enum capture_kind kind_of(const struct head *h)
 bool scrub_tokens_wanted(struct scrub *s, const struct head *h)
 {
         const struct custody *c = custody_of(s->door);
-        return h->status == 200 && kind_of(h) != CAPTURE_NOT &&
+        return h->status / 100 == 2 && kind_of(h) != CAPTURE_NOT &&
                capture_is_place(s->what.host->text, s->what.path) &&
                (custody_managed(c, s->what.host, s->what.port, NULL, NULL) ||
                 token_places(s->what.host));

@@ -7,6 +7,7 @@ came. RECEIVED gets one line per request: host, line, fields and body, in JSON."
 import base64
 import json
 import os
+import re
 import socket
 import ssl
 import sys
@@ -37,6 +38,9 @@ def answer(line, fields, body):
     if path == "/double":  # the whole field once more in another coding
         whole = h.get("authorization", "").encode("latin-1")
         return reply(base64.b64encode(b"authorization: " + whole) + b"\n" + whole.hex().encode())
+    if re.sub(r"(;.*|%3b.*|\.json|/)+$", "", path.lower()).endswith("/oauth/token"):
+        return reply(json.dumps({"access_token": "tok-fake-born-Hk3Lm9Qw2Zx8", "token_type": "Bearer"}).encode(), "content-type: application/json",
+                     status="201 Created" if "created" in query else "200 OK")
     if path == "/slow":
         return [b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(key)] + [key[i:i + 1] for i in range(len(key))]
     return reply(json.dumps({"line": line, "fields": fields, "body": body.decode("latin-1")}).encode(), "content-type: application/json")

@@ -482,7 +482,12 @@ static void tokens(void)
         CHECK("places", capture_is_place("github.com", "/login/oauth/access_token") &&
                                 capture_is_place("auth.example.test", "/v1/oauth/token") &&
                                 capture_is_place("sts.amazonaws.com", "/") &&
+                                capture_is_place("auth.example.test", "/oauth/token/") &&
+                                capture_is_place("auth.example.test", "/oauth/Token;a=b") &&
+                                capture_is_place("auth.example.test", "/oauth/token%3Ba") &&
+                                capture_is_place("auth.example.test", "/oauth/token.json//") &&
                                 !capture_is_place("example.test", "/tokenise") &&
+                                !capture_is_place("example.test", "/token/x") &&
                                 !capture_is_place("example.test", "/"));
         struct buf b = {0};
         capture_put(CAPTURE_FORM, "a+b/c", &b);
