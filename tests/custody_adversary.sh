@@ -211,15 +211,20 @@ in_box adversary $python -c 'import socket, ssl, sys
 s = ssl.create_default_context().wrap_socket(socket.create_connection(("basic.example.test", 443)), server_hostname="basic.example.test")
 s.sendall(("GET /double HTTP/1.1\r\nhost: basic.example.test\r\nconnection: close\r\nauthorization: Basic %s\r\n\r\n" % sys.argv[1]).encode())
 while (p := s.recv(65536)): sys.stdout.write(p.decode("latin-1"))' "$(b64 "me:$basic_key")" >"$work/double" 2>&1
-$python - "$work/double" "$ADV_BASIC" "$basic_key" >"$work/double.out" <<'PY'
+curl -sS -m 10 --http1.1 -i --cacert "$work/ca.pem" --resolve "basic.example.test:$tls:127.0.0.1" -u "me:$ADV_BASIC" "https://basic.example.test:$tls/double" >"$work/double.host" 2>&1
+cat >"$work/double.py" <<'PY'
 import base64, re, sys
 body = open(sys.argv[1], encoding="latin-1", newline="").read().partition("\r\n\r\n")[2].split("\n")
-body = [x for x in body if len(x) > 40]
-texts = [base64.b64decode(body[0] + "==").decode("latin-1"), bytes.fromhex(body[1]).decode("latin-1")] if len(body) > 1 else []
-for n, t in zip(("base64", "hex"), texts):
-    inner = " ".join(base64.b64decode(t.partition("Basic ")[2][k:] + "==").decode("latin-1") for k in range(4))
-    print(n, "taken" if any(sys.argv[2][i:i + 6] in inner for i in range(9, len(sys.argv[2]) - 5)) else "held" if "me:" in inner else "nothing")
+body = [re.sub("[^A-Za-z0-9+/]", "", x) for x in body if len(x) > 40]
+def read(text, skip=0):
+    text = re.sub("[^A-Za-z0-9+/]", "", text)[skip:]
+    return base64.b64decode(text[:len(text) // 4 * 4]).decode("latin-1")
+for name, text in zip(("base64", "hex"), (read(body[0]), bytes.fromhex(body[1]).decode("latin-1")) if len(body) > 1 else ()):
+    inner = " ".join(read(text.partition("Basic ")[2], k) for k in range(4))
+    print(name, "taken" if any(sys.argv[2][i:i + 6] in inner for i in range(9, len(sys.argv[2]) - 5)) else "held" if "me:" in inner else "nothing")
 PY
+$python "$work/double.py" "$work/double" "$ADV_BASIC" >"$work/double.out"
+same "control: without the door it is taken" "$($python "$work/double.py" "$work/double.host" "$ADV_BASIC" | tr '\n' ' ')" "base64 taken hex taken "
 same "held: the field of basic in another coding" "$(tr '\n' ' ' <"$work/double.out")" "base64 held hex held "
 
 # --- what the box leaves on the host ------------------------------------------------------------------
