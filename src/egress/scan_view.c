@@ -133,7 +133,11 @@ static void undo_again(struct look *k, bool is_end, size_t *open)
                 size_t i = scan_escape_next(one->bytes, at, one->n, SCAN_NO_LINES, cache);
                 struct scan_escape u = i < one->n ? scan_escape_read(one->bytes + i, one->n - i)
                                                   : (struct scan_escape){0};
-                if (u.is_open && is_end)
+                /* One that was escaped itself begins with what an escape stood for. A "%2" as it
+                 * is, before a letter that was escaped, is not the beginning of one: it would
+                 * swallow the letter. */
+                bool is_plain = i < one->n && one->off[i + 1] - one->off[i] == 1;
+                if (is_plain || (u.is_open && is_end))
                         u = (struct scan_escape){0};
                 if (!has_units && i == one->n) {
                         two->n = 0;
