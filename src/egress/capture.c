@@ -141,9 +141,10 @@ static int find_form(const char *p, size_t n, struct capture *c, struct err *err
                 size_t name_n = eq ? (size_t)(eq - p) - at : end - at;
                 struct buf value = {0};
                 for (size_t i = at + name_n + 1; eq && i < end; i++) {
-                        bool is_hex = p[i] == '%' && i + 2 < end && hex(p[i + 1]) >= 0 &&
-                                      hex(p[i + 2]) >= 0;
-                        buf_put_u8(&value, is_hex ? (uint8_t)(hex(p[i + 1]) << 4 | hex(p[i + 2]))
+                        int high = p[i] == '%' && i + 2 < end ? hex(p[i + 1]) : -1;
+                        int low = high < 0 ? -1 : hex(p[i + 2]);
+                        bool is_hex = low >= 0;
+                        buf_put_u8(&value, is_hex        ? (uint8_t)(high * 16 + low)
                                            : p[i] == '+' ? ' '
                                                          : (uint8_t)p[i]);
                         i += is_hex ? 2 : 0;

@@ -98,8 +98,9 @@ static struct custody_secret *find_or_add(struct custody *c, uint32_t number)
         struct custody_secret **p = &c->secrets;
         while (*p && (*p)->number < number)
                 p = &(*p)->next;
-        if (*p && (*p)->number == number)
-                return *p;
+        struct custody_secret *there = *p;
+        if (there && there->number == number)
+                return there;
         struct custody_secret *s = calloc(1, sizeof *s);
         if (!s)
                 str_no_memory();

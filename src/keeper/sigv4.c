@@ -158,7 +158,7 @@ static int compare_names(const void *a, const void *b)
 
 void sigv4_put_names(struct sigv4_job *j, struct aws_text asked)
 {
-        const char *names[SIGV4_ALL_FIELDS_MAX];
+        const char *names[SIGV4_ALL_FIELDS_MAX] = {0};
         size_t n = 0;
         for (size_t i = 0; i < j->fields_n; i++) {
                 const char *name = j->fields[i].name;

@@ -105,7 +105,7 @@ static int add(struct session_plan *plan, const struct policy_layer *l, size_t l
 
 int plan_secrets(struct session_plan *plan, struct err *err)
 {
-        size_t from_layer[DOOR_SECRETS_MAX];
+        size_t from_layer[DOOR_SECRETS_MAX] = {0};
         const struct policy *p = &plan->door.parsed;
         /* Layers are in the order in which they win: flags, identity, files, profile, system. */
         for (size_t k = 0; k < p->layers_n; k++)

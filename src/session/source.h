@@ -47,7 +47,7 @@ int source_run_begin(struct source_run *, struct loop *, char *const argv[], int
  * value. When it fails, its story is the sentence; when it succeeds, what it left there is in
  * r->words. */
 typedef int source_inside(void *ctx, int keep_fd, struct buf *value, struct err *);
-int source_run_inside(struct source_run *, struct loop *, source_inside *, void *ctx, int keep_fd,
+int source_run_inside(struct source_run *, struct loop *, source_inside *, void *, int,
                       struct err *);
 /* source_run_cancel(r): kill it; done is not called. */
 void source_run_cancel(struct source_run *);
