@@ -159,7 +159,7 @@ int capture_line(const struct store_secret *parent, const struct host_name *, co
                  size_t n, bool is_aws, struct rule_line *, struct err *);
 
 /* --- handlers, see serve_table.c --- */
-keeper_handler serve_leaf, serve_grants, serve_revoke, serve_gone_ok, serve_secret;
+keeper_handler serve_leaf, serve_grants, serve_revoke, serve_gone_ok, serve_secret, serve_stand_in;
 keeper_handler place_serve, capture_serve;
 
 #endif

@@ -173,6 +173,20 @@ int serve_readings_ready(struct keeper *k, const struct pollfd *p, size_t n)
         return 0;
 }
 
+int serve_stand_in(struct keeper *k, struct frame *f)
+{
+        uint32_t number;
+        _cleanup_free_ char *part = NULL, *text = NULL;
+        if (cur_u32(&f->body, &number) < 0 || cur_lstr(&f->body, 11, &part) < 0 ||
+            cur_lstr(&f->body, DOOR_SECRET_MAX, &text) < 0 || f->body.left)
+                return -1;
+        struct err err = {0};
+        if (number && number <= NUMBER_MAX && !store_find(k->store, number) &&
+            value_check("a placeholder", (const uint8_t *)text, strlen(text), &err) == 0)
+                store_stand_in(k->store, number, part, text);
+        return 0;
+}
+
 int serve_secret(struct keeper *k, struct frame *f)
 {
         uint32_t number;

@@ -18,6 +18,7 @@ const struct keeper_entry keeper_from_egress[] = {
 
 const struct keeper_entry keeper_from_supervisor[] = {
         {DOOR_SECRET, serve_secret},
+        {DOOR_STAND_IN, serve_stand_in},
         {DOOR_REVOKE, serve_revoke},
         {DOOR_SSH_HOSTS, ssh_hosts_serve},
         {DOOR_SSH_HELD, ssh_held_serve},

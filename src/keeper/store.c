@@ -16,8 +16,17 @@
 
 enum { ARENA_MAX = 4 << 20, ARENA_MIN = 256 << 10, ARENA_BLOCK = 32 };
 
+/* A placeholder from before, until its part has a value. */
+struct old_stand_in {
+        struct old_stand_in *next;
+        uint32_t number;
+        char part[12];
+        char *text;
+};
+
 struct store {
         struct store_secret *first;
+        struct old_stand_in *old;
 };
 
 /* What may be locked is less for some users; the messages' buffers want their part of it. Pages are
@@ -89,6 +98,11 @@ void store_free(struct store *s)
                 return;
         while (s->first)
                 store_remove(s, s->first);
+        for (struct old_stand_in *o = s->old, *next; o; o = next) {
+                next = o->next;
+                free(o->text);
+                free(o);
+        }
         free(s);
 }
 
@@ -229,6 +243,37 @@ static char *make_placeholder(struct store *s, const uint8_t *value, size_t n,
         return NULL;
 }
 
+void store_stand_in(struct store *s, uint32_t number, const char *part, const char *text)
+{
+        struct old_stand_in *o = calloc(1, sizeof *o);
+        if (!o)
+                str_no_memory();
+        *o = (struct old_stand_in){.next = s->old, .number = number, .text = str_dup(text)};
+        snprintf(o->part, sizeof o->part, "%.11s", part);
+        s->old = o;
+}
+
+/* take_old(s, number, part, value, n): what stood there before, if nobody else has it by now; it is
+ * the caller's. */
+static char *take_old(struct store *s, uint32_t number, const char *part, const uint8_t *value,
+                      size_t n)
+{
+        for (struct old_stand_in **at = &s->old; *at; at = &(*at)->next) {
+                struct old_stand_in *o = *at;
+                if (o->number != number || strcmp(o->part, part) != 0)
+                        continue;
+                char *text = o->text;
+                *at = o->next;
+                free(o);
+                bool is_value = strlen(text) == n && memcmp(text, value, n) == 0;
+                if (!is_value && !is_taken(s, text))
+                        return text;
+                free(text);
+                return NULL;
+        }
+        return NULL;
+}
+
 static struct store_part *find_part(struct store_secret *x, const char *name)
 {
         for (size_t i = 0; i < x->parts_n; i++)
@@ -250,7 +295,9 @@ int store_set(struct store *s, struct store_secret *x, const char *name, const u
         memcpy(copy, value, n);
         char *placeholder = NULL;
         if (!p && how != STORE_OPEN) {
-                placeholder = make_placeholder(s, value, n, how);
+                placeholder = take_old(s, x->number, name, value, n);
+                if (!placeholder)
+                        placeholder = make_placeholder(s, value, n, how);
                 if (!placeholder) {
                         store_drop(copy);
                         return err_set(err, E_INPUT,

@@ -82,6 +82,9 @@ int store_set(struct store *, struct store_secret *, const char *name, const uin
 /* store_clear(secret, name): the part has no value for now (a session token that the source no
  * longer gives); its placeholder stays. */
 void store_clear(struct store_secret *, const char *name);
+/* store_stand_in(s, number, part, text): what stood for that part before; store_set takes it when
+ * the part is new. */
+void store_stand_in(struct store *, uint32_t number, const char *part, const char *text);
 /* store_part(secret, name): NULL when it has no such part, or has it no more. */
 const struct store_part *store_part(const struct store_secret *, const char *name);
 /* store_part_shown(secret, p, n): the part whose placeholder these bytes are, or NULL. */

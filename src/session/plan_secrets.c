@@ -133,7 +133,8 @@ int plan_secrets_find(struct session_plan *plan, bool is_told, struct err *err)
                 struct err missing = no_keeper;
                 struct session_secret *s = &all->v[i];
                 s->number = (uint32_t)i + 1;
-                if (keeper >= 0 && source_is_there(s, plan->box.home, &missing) == 0)
+                if (keeper >= 0 && source_is_there(s, plan->box.home, &missing) == 0 &&
+                    source_clock(s->line.secret, time(NULL), &missing) == 0)
                         continue;
                 if (!s->is_optional && !is_told) {
                         *err = missing;

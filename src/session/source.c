@@ -52,6 +52,29 @@ static int command_is_there(const struct session_secret *s, struct err *err)
         return err_set(err, E_INPUT, "the command %s is not installed", word);
 }
 
+int source_clock(const struct rule_secret *r, time_t now, struct err *err)
+{
+        enum { WRITTEN_S = 1793491200 }; /* 2026-11-01 */
+        bool is_timed = r->source == RULE_FROM_LOGIN;
+        for (size_t i = 0; i < r->forms_n; i++) {
+                enum rule_form f = r->forms[i].form;
+                is_timed |= f == RULE_AS_SIGV4 || f == RULE_AS_HMAC || f == RULE_AS_GCP ||
+                            f == RULE_AS_GITHUB_APP || f == RULE_AS_OAUTH;
+        }
+        if (!is_timed || now >= WRITTEN_S)
+                return 0;
+        struct tm tm;
+        char text[32] = "";
+        if (gmtime_r(&now, &tm))
+                strftime(text, sizeof text, "%Y-%m-%d", &tm);
+        return err_set(
+                err, E_INPUT,
+                "the clock of this machine says %s, which is before this program was written, and "
+                "what is signed at a wrong time is refused; set the clock (timedatectl set-ntp "
+                "true)",
+                text);
+}
+
 int source_is_there(const struct session_secret *s, const char *home, struct err *err)
 {
         const struct rule_secret *r = s->line.secret;

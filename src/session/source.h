@@ -15,12 +15,18 @@
 #include "session/secrets.h"
 
 #include <sys/types.h>
+#include <time.h>
 
 enum { SOURCE_MS = 30000 }; /* how long a command may take */
 
 /* source_is_there(s, home, err): can it be asked at all? Looks, and reads nothing. 0, or -1 with
  * what is missing. */
 int source_is_there(const struct session_secret *, const char *home, struct err *);
+
+/* source_clock(line, now, err): can a secret that depends on the time be used at all? A clock that
+ * stands before this program was written would have every signature and token of it refused. 0 or
+ * -1. */
+int source_clock(const struct rule_secret *, time_t now, struct err *);
 
 /* A command of a source. */
 struct source_run {

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "session/secret_files.h"
+#include "session/secret_kept.h"
 #include "session/secret_mask.h"
 #include "session/sup_ssh.h"
 #include "session/sup_ssh_agent.h"
@@ -75,6 +76,8 @@ static int furnish(struct sup *s, struct err *err)
 {
         struct session_secrets *all = &s->plan->secrets;
         bool has_aws = false;
+        if (secret_kept_write(s->dir_fd, all, err) < 0)
+                return -1;
         for (size_t i = 0; i < all->n; i++)
                 put_env(s->plan, &all->v[i], &has_aws);
         return secret_mask_grant(s->plan, s->dir_fd, err) < 0
@@ -165,6 +168,17 @@ static int send_patiently(struct sup_role_process *r, uint32_t type, const struc
         return 0;
 }
 
+/* give_stand_in(x, part, text): what the box had before is to go on working. */
+static int give_stand_in(void *ctx, const char *part, const char *text)
+{
+        const struct sup_secret *x = ctx;
+        _cleanup_buf_ struct buf b = {0};
+        buf_put_u32(&b, x->secret->number);
+        buf_put_lstr(&b, part);
+        buf_put_lstr(&b, text);
+        return send_patiently(&x->all->sup->door->roles[SUP_KEEPER], DOOR_STAND_IN, &b, -1);
+}
+
 int sup_secrets_give(struct sup_secret *x, int fd, struct err *err)
 {
         struct sup_door *d = x->all->sup->door;
@@ -177,6 +191,10 @@ int sup_secrets_give(struct sup_secret *x, int fd, struct err *err)
                     send_patiently(&d->roles[SUP_KEEPER], DOOR_SSH_HELD, &held, -1) < 0)
                         return err_sys(err, "tell the keeper whom a key of ssh is for");
         }
+        if (x->secret->parts_n == 0 && /* its first value in this life of the box */
+            secret_kept_each(x->all->sup->dir_fd, x->secret->line.secret->name, give_stand_in, x) <
+                    0)
+                return err_sys(err, "tell the keeper of placeholders");
         rule_line_print(&x->secret->line, &line);
         buf_put_u32(&b, x->secret->number);
         buf_put_lstr(&b, buf_cstr(&line));

@@ -67,6 +67,10 @@ enum door_msg {
                 500,    /* u32 number, lstr secret line (canonical, rule.h); + fd: the value is
                            what can be read from it to its end. The same number again brings a
                            fresh value; placeholders stay. Answered by _OK or _BAD, in any order */
+        DOOR_STAND_IN,  /* u32 number, lstr part, lstr placeholder: what stood for that part in an
+                           earlier life of the box, or in the one it was made of; before the first
+                           DOOR_SECRET of this number, and used again if it still can be. Not
+                           answered */
         DOOR_REVOKE,    /* u32 number, or DOOR_SECRET_ALL. Answered by DOOR_REVOKED once neither
                            keeper nor egress can use it any more */
         DOOR_KEPT,      /* u32 number, u32 is_ok: the answer to DOOR_ROTATED */

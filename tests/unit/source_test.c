@@ -381,10 +381,35 @@ static void cancel(void)
         loop_free(h.loop);
 }
 
+static int at(const char *text, time_t now, struct err *err)
+{
+        struct rule_line line = {0};
+        size_t column;
+        *err = (struct err){0};
+        int r = rule_line_parse(text, strlen(text), &line, &column, err) == 1
+                        ? source_clock(line.secret, now, err)
+                        : -2;
+        rule_line_free(&line);
+        return r;
+}
+
+static void clocks(void)
+{
+        static const char aws[] = "secret A from aws at s3.eu-west-1.amazonaws.com as sigv4";
+        static const char plain[] = "secret A from env at x.example.org as bearer";
+        struct err err;
+        check("a clock that stands in 1970 is told before anything is signed",
+              at(aws, 86400, &err) == -1);
+        check("with what it says", strstr(err.text, "1970-01-02"));
+        check("a clock of today is fine", at(aws, 1794000000, &err) == 0);
+        check("a key that is only shown needs no clock", at(plain, 0, &err) == 0);
+}
+
 int main(void)
 {
         if (!mkdtemp(dir))
                 return 1;
+        clocks();
         aws();
         process();
         login();
