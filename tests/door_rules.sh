@@ -70,7 +70,7 @@ before=$("$ostiary" rules live --json)
 out=$("$ostiary" allow live 'GTE a.example.test' 2>&1)
 holds "a rule with a typo is refused, with its column" "$out" "column 7"
 out=$("$ostiary" allow live 'secret X from env at a.example.test as bearer' 2>&1)
-holds "a secret is no rule of run time" "$out" "column"
+holds "a secret is no rule of run time" "$out" "granted when a box starts"
 out=$("$ostiary" allow live "GET a.example.test ca=/nonexistent.pem" 2>&1)
 holds "a missing ca= file is told" "$out" "ca=/nonexistent.pem"
 same "and nothing changed" "$("$ostiary" rules live --json)" "$before"
