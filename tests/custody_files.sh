@@ -19,9 +19,9 @@ printf '[default]\nregion = eu-central-1\n' >"$HOME/.aws/config"
 cat >"$work/policy" <<'E'
 secret GITHUB_TOKEN from env at api.github.com,github.com as bearer,basic
 secret GIT_PASS from env at git.example.org,git.example.net:8443 as basic inject user=me
-secret NPM_TOKEN from env at registry.npmjs.org,npm.example.org as bearer
+secret NPM_TOKEN from env at npm.example.org as bearer
 secret DOCKER_PASS from env at ghcr.io as basic user=bob
-secret PYPI_TOKEN from env at upload.pypi.org as basic
+secret PYPI_TOKEN from env at upload.example.org as basic
 secret AWS from aws default at *.amazonaws.com as sigv4
 E
 
@@ -52,7 +52,7 @@ for f in .netrc .git-credentials .gitconfig .npmrc .docker/config.json .pypirc .
 done
 holds '.netrc for git and curl' "$(part .netrc)" "machine git.example.org login me password $git"
 holds '.netrc for github' "$(part .netrc)" "machine github.com login x-access-token password $github"
-holds '.netrc for a package index' "$(part .netrc)" "machine upload.pypi.org login __token__ password $pypi"
+holds '.netrc for a package index' "$(part .netrc)" "machine upload.example.org login __token__ password $pypi"
 holds '.git-credentials' "$(part .git-credentials)" "https://me:$git@git.example.net:8443"
 holds '.gitconfig uses them' "$(part .gitconfig)" '[credential "https://git.example.org"]'
 holds 'and keeps what was seeded' "$(part .gitconfig)" 'directory = *'

@@ -79,7 +79,7 @@ enum store_stand_in {
  * -1 when there is no room, or nothing can stand in for it. */
 int store_set(struct store *, struct store_secret *, const char *name, const uint8_t *value,
               size_t n, enum store_stand_in, struct err *);
-/* store_clear(secret, name): the part has no value for now (a session token that the source no
+/* store_clear(secret, name): the part has no value any more (a session token that the source no
  * longer gives); its placeholder stays. */
 void store_clear(struct store_secret *, const char *name);
 /* store_stand_in(s, number, part, text): what stood for that part before; store_set takes it when

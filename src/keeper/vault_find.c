@@ -241,9 +241,7 @@ static void find_npm(struct vault_finds *f, char *text)
                 if (!v || strncmp(line, "//", 2) != 0 || *v == '$' || *v == '"')
                         continue;
                 _cleanup_free_ char *host = str_fmt("%.*s", (int)strcspn(line + 2, "/:"), line + 2);
-                bool is_public = strcmp(host, "registry.npmjs.org") == 0;
-                _cleanup_free_ char *name =
-                        is_public ? str_dup("NPM_TOKEN") : str_fmt("NPM_%s", host);
+                _cleanup_free_ char *name = str_fmt("NPM_%s", host);
                 _cleanup_free_ char *from = str_fmt("~/.npmrc, registry %s", host);
                 _cleanup_free_ char *grant = str_fmt("at %s as bearer", host);
                 vault_find_add(f, name, from, grant, v, strlen(v));

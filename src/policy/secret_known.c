@@ -1,6 +1,7 @@
 /* secret_known.c - which keys belong where, and how each place wants to see them; for secret_spec.c
  * and whoever writes lines for the user. Tables; pure. A wrong entry makes a request fail, never a
- * secret go astray: the line that comes of it is shown and judged like any other. */
+ * secret go astray: the line that comes of it is shown and judged like any other. Registries of
+ * packages are not here: which one a token is for is in the user's own settings. */
 #include "base/str.h"
 #include "policy/secret_spec.h"
 
@@ -18,7 +19,6 @@ static const struct secret_known names[] = {
         {"ANTHROPIC_AUTH_TOKEN", "api.anthropic.com", "bearer"},
         {"AWS_ACCESS_KEY_ID", AWS_PLACES, "sigv4"},
         {"BRAVE_API_KEY", "api.search.brave.com", "header x-subscription-token"},
-        {"CARGO_REGISTRY_TOKEN", "crates.io", "header authorization"},
         {"CEREBRAS_API_KEY", "api.cerebras.ai", "bearer"},
         {"CLAUDE_CODE_OAUTH_TOKEN", "api.anthropic.com", "bearer"},
         {"CLOUDFLARE_API_TOKEN", "api.cloudflare.com", "bearer"},
@@ -46,15 +46,12 @@ static const struct secret_known names[] = {
         {"MISTRAL_API_KEY", "api.mistral.ai,codestral.mistral.ai", "bearer"},
         {"MOONSHOT_API_KEY", "api.moonshot.ai", "bearer"},
         {"NETLIFY_AUTH_TOKEN", "api.netlify.com", "bearer"},
-        {"NODE_AUTH_TOKEN", "registry.npmjs.org", "bearer"},
         {"NOTION_TOKEN", "api.notion.com", "bearer"},
-        {"NPM_TOKEN", "registry.npmjs.org", "bearer"},
         {"NVIDIA_API_KEY", "integrate.api.nvidia.com", "bearer"},
         {"OPENAI_API_KEY", "api.openai.com", "bearer"},
         {"OPENCODE_API_KEY", "opencode.ai", "bearer"},
         {"OPENROUTER_API_KEY", "openrouter.ai", "bearer"},
         {"PERPLEXITY_API_KEY", "api.perplexity.ai", "bearer"},
-        {"PYPI_TOKEN", "upload.pypi.org", "basic user=__token__"},
         {"REPLICATE_API_TOKEN", "api.replicate.com", "bearer"},
         {"SENDGRID_API_KEY", "api.sendgrid.com", "bearer"},
         {"SENTRY_AUTH_TOKEN", "sentry.io", "bearer"},
@@ -91,15 +88,12 @@ static const struct {
         {"docker.io", "basic,bearer"},
         {"docker.com", "basic,bearer"},
         {"quay.io", "basic,bearer"},
-        {"upload.pypi.org", "basic user=__token__"},
-        {"pypi.org", "basic user=__token__"},
         {"amazonaws.com", "sigv4"},
         {"r2.cloudflarestorage.com", "sigv4"},
         {"api.telegram.org", "path"},
         {"slack.com", "bearer,form token"},
         {"api.figma.com", "header x-figma-token"},
         {"api.linear.app", "header authorization"},
-        {"crates.io", "header authorization"},
         {"myshopify.com", "header x-shopify-access-token"},
         {"datadoghq.com", "header dd-api-key"},
         {"api.search.brave.com", "header x-subscription-token"},

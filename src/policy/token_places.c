@@ -18,7 +18,6 @@ static const struct {
         {"github.com", "github.com,api.github.com,*.githubcopilot.com"},
         {"gitlab.com", "gitlab.com"},
         {"login.microsoftonline.com", "graph.microsoft.com,management.azure.com"},
-        {"auth.docker.io", "registry-1.docker.io,hub.docker.com"},
         {"opencode.ai", "opencode.ai"},
         {"openrouter.ai", "openrouter.ai"},
 };

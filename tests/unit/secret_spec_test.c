@@ -27,9 +27,6 @@ static const struct {
         {"STRIPE_KEY", "secret STRIPE_KEY from env at api.stripe.com as bearer,basic"},
         {"GEMINI_API_KEY", "secret GEMINI_API_KEY from env at generativelanguage.googleapis.com as "
                            "header x-goog-api-key,query key"},
-        {"PYPI_TOKEN", "secret PYPI_TOKEN from env at upload.pypi.org as basic user=__token__"},
-        {"PYPI_TOKEN+inject",
-         "secret PYPI_TOKEN from env at upload.pypi.org as basic inject user=__token__"},
         {"X@a.org", "secret X from env at a.org as bearer"},
         {"X@A.Org:8443", "secret X from env at a.org:8443 as bearer"},
         {"X@a.org:8443:basic", "secret X from env at a.org:8443 as basic"},
