@@ -77,7 +77,7 @@ out/.setup: tools/setup.sh
 	@mkdir -p $(@D) && touch $@
 
 # Everything that reads outside bytes or does arithmetic on them is held to the stricter set.
-$(O)/base/%.o $(O)/wire/%.o $(O)/policy/%.o $(O)/audit/%.o $(O)/egress/%.o $(O)/dial/%.o: WARN += $(STRICT)
+$(O)/base/%.o $(O)/wire/%.o $(O)/policy/%.o $(O)/audit/%.o $(O)/workspace/%.o $(O)/egress/%.o $(O)/dial/%.o: WARN += $(STRICT)
 
 $(O)/%.o: src/%.c
 	@mkdir -p $(@D)

@@ -16,7 +16,7 @@ arrows() {
 		workspace: base wire policy
 		audit: base wire
 		session: base wire policy box workspace audit
-		cli: base wire policy session box audit
+		cli: base wire policy session box workspace audit
 		role: base wire
 		egress: base wire policy role
 		dial: base wire policy role

@@ -8,7 +8,7 @@
 #include "base/fdio.h"
 #include "base/sha256.h"
 #include "base/str.h"
-#include "session/kv.h"
+#include "base/kv.h"
 #include "session/store.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/fdio.h"
 #include "base/str.h"
-#include "session/kv.h"
+#include "base/kv.h"
 
 #include <stddef.h>
 #include <stdlib.h>

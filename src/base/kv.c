@@ -1,5 +1,5 @@
 /* kv.c - see kv.h. */
-#include "session/kv.h"
+#include "base/kv.h"
 
 #include "base/buf.h"
 

@@ -1,7 +1,8 @@
 /* kv.h - the small files of a box: one "key value" line each, values escaped so that any string
- * fits on its line. Used by store.c (meta) and opts.c (opts); nothing else writes such files. */
-#ifndef SESSION_KV_H
-#define SESSION_KV_H
+ * fits on its line. Used for what a box is (meta, opts, roots), what was
+ * masked in it, and for records of undo. */
+#ifndef BASE_KV_H
+#define BASE_KV_H
 
 #include <stdbool.h>
 #include <stdint.h>

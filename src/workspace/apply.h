@@ -1,0 +1,65 @@
+/* apply.h - bring chosen changes of a box to the host: beneath the root, one file at a time and
+ * each atomically, keeping what is replaced, never over something the host changed meanwhile.
+ *
+ * What was applied is remembered in the box's directory (`applied`: layer, path, and the upper
+ * file's inode, size, mtime and ctime), so that it is no pending change any more, and so that the
+ * host's copy that we wrote ourselves is no conflict later. */
+#ifndef WORKSPACE_APPLY_H
+#define WORKSPACE_APPLY_H
+
+#include "workspace/change.h"
+#include "workspace/undo.h"
+
+struct err;
+
+enum apply_conflict {
+        APPLY_CLEAR,
+        APPLY_HOST_CHANGED, /* ctime later than the box's start, and not by us */
+        APPLY_HOST_GONE,    /* the box changed a file that the host deleted */
+        APPLY_HOST_NEW,     /* the box added what the host has meanwhile too */
+        APPLY_HOST_ODD,     /* a symlink, device or directory is in the way */
+};
+const char *apply_conflict_words(enum apply_conflict);
+
+/* apply_judge(change, applied, conflict, err): looks at the host as it is now. Equal content on
+ * both sides is no conflict. */
+struct applied; /* `applied` of a box, read */
+int applied_read(int box_dir_fd, struct applied **, struct err *);
+void applied_free(struct applied *);
+/* For ws_query.is_applied; ${arg} is a struct applied. */
+bool applied_has(void *arg, const char *layer, const char *path, const struct ws_node *);
+int apply_judge(const struct ws_change *, const struct applied *, enum apply_conflict *,
+                struct err *);
+
+enum apply_how {
+        APPLY_TAKE, /* as the box has it */
+        APPLY_SKIP,
+        APPLY_BYTES, /* a regular file with these bytes instead (hunks, a merge) */
+};
+struct apply_choice {
+        const struct ws_change *change;
+        enum apply_how how;
+        const void *bytes;
+        size_t bytes_len;
+};
+
+struct apply_result {
+        uint64_t record_n; /* of undo; 0: nothing was done */
+        uint64_t applied_n, conflicts_n, refused_n;
+};
+struct apply_hooks {
+        void (*on_conflict)(void *arg, const struct ws_change *, enum apply_conflict);
+        void (*on_refused)(void *arg, const struct ws_change *, const char *why);
+        void (*on_progress)(void *arg, uint64_t done_n, uint64_t all_n);
+        void *arg;
+};
+/* apply_run(box_dir_fd, box_id, undo_fd, root, choices, n, hooks, result, err): all choices belong
+ * to
+ * ${root}. Conflicts and refusals are told and skipped; a failure (a full disk) stops, says what
+ * was done, and leaves a record that undo takes back. Modes are those of the box masked by 0777
+ * without setuid, setgid and sticky; owners are the user. */
+int apply_run(int box_dir_fd, const char *box_id, int undo_fd, const struct ws_root *,
+              const struct apply_choice *, size_t n, const struct apply_hooks *,
+              struct apply_result *, struct err *);
+
+#endif

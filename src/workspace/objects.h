@@ -1,0 +1,31 @@
+/* objects.h - a store of file contents by their SHA-256, for undo: each content once, never
+ * changed, outside of every box's reach (case 79).
+ *
+ *   $XDG_STATE_HOME/ostiary/undo/objects/ab/cdef...   mode 0400
+ *
+ * An object appears whole, by rename, and is checked against its name when it is read. */
+#ifndef WORKSPACE_OBJECTS_H
+#define WORKSPACE_OBJECTS_H
+
+#include "base/sha256.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+
+/* objects_put(objects_fd, src_fd, hex, size, err): take the content of a regular file (reflink
+ * where it can be, else a copy; holes stay holes); its name to ${hex}. On failure nothing is left.
+ */
+int objects_put(int objects_fd, int src_fd, char hex[SHA256_HEX_LEN + 1], uint64_t *size,
+                struct err *);
+/* objects_hash(src_fd, hex, err): only its name, without storing. */
+int objects_hash(int src_fd, char hex[SHA256_HEX_LEN + 1], struct err *);
+/* objects_get(objects_fd, hex, dst_fd, err): write the content to an empty file, checking it on the
+ * way: a damaged object is an error, and says which. */
+int objects_get(int objects_fd, const char *hex, int dst_fd, struct err *);
+/* objects_gc(objects_fd, is_used, arg, freed_n, freed_bytes, err): remove what nobody names. */
+int objects_gc(int objects_fd, bool (*is_used)(void *arg, const char *hex), void *arg,
+               uint64_t *freed_n, uint64_t *freed_bytes, struct err *);
+
+#endif
