@@ -138,6 +138,8 @@ static int remove_below(int top_fd, int dir_fd, int depth, unsigned *moved, stru
                         return err_sys(err, "remove the directory %s", name);
 
                 _cleanup_close_ int sub = open_to_empty(dir_fd, name);
+                if (sub < 0 && errno == ENOENT)
+                        continue;
                 if (sub < 0)
                         return err_sys(err, "open the directory %s", name);
                 if (depth >= REMOVE_DEPTH) {
@@ -160,8 +162,8 @@ int beneath_remove_tree(int dir_fd, const char *name, struct err *err)
         if (errno != EISDIR && errno != EPERM)
                 return err_sys(err, "remove %s", name);
         _cleanup_close_ int top = open_to_empty(dir_fd, name);
-        if (top < 0)
-                return err_sys(err, "open %s", name);
+        if (top < 0) /* somebody else who removes it was quicker */
+                return errno == ENOENT ? 0 : err_sys(err, "open %s", name);
         unsigned moved = 0, before;
         do {
                 before = moved;

@@ -180,16 +180,19 @@ int ca_pool_index(const struct store *store, const struct ca_host *host, struct 
         return errand(door, argv, "the index of trusted roots", err);
 }
 
-/* is_over(pool, name): does nothing that lives use or fill this directory? */
-static bool is_over(int pool, const char *name)
+/* hold_over(pool, name): a descriptor that locks the directory, if nothing that lives uses or fills
+ * it; -1 otherwise. Whoever sweeps at the same time, or makes one of it again, stays away. */
+static int hold_over(int pool, const char *name)
 {
         _cleanup_close_ int fd =
                 openat(pool, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         struct stat st;
         if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &st) < 0)
-                return false;
+                return -1;
         /* Between the mkdir and the lock of one that is being made lies a moment. */
-        return !str_starts(name, "new.") || st.st_mtime < time(NULL) - 60;
+        if (str_starts(name, "new.") && st.st_mtime >= time(NULL) - 60)
+                return -1;
+        return take_fd(&fd);
 }
 
 /* sweep(pool, host, spare, &removed, err): remove what fits no more and what boxes that are over
@@ -207,7 +210,10 @@ static int sweep(int pool, const struct ca_host *host, unsigned spare, unsigned 
                 if (e->d_name[0] == '.' || strcmp(e->d_name, "lock") == 0)
                         continue;
                 if (e->d_type == DT_DIR) {
-                        if (ca_pool_fits(host, e->d_name) || !is_over(pool, e->d_name))
+                        if (ca_pool_fits(host, e->d_name))
+                                continue;
+                        _cleanup_close_ int held = hold_over(pool, e->d_name);
+                        if (held < 0)
                                 continue;
                         if (spare && str_starts(e->d_name, used)) {
                                 spare--;
