@@ -118,50 +118,61 @@ static int finish(pid_t pid, int said_in, struct err *err)
                        *sentence ? sentence : "the vault gave no answer");
 }
 
+/* The two pipes of an errand: the value, and complaints. */
+struct errand_pipes {
+        int value[2], said[2]; /* read from the first, write to the second */
+};
+
+static void pipes_close(struct errand_pipes *p)
+{
+        for (int i = 0; i < 2; i++) {
+                close_fd(&p->value[i]);
+                close_fd(&p->said[i]);
+        }
+}
+#define _cleanup_pipes_ __attribute__((cleanup(pipes_close)))
+
+static int pipes_make(struct errand_pipes *p, struct err *err)
+{
+        if (pipe2(p->value, O_CLOEXEC) < 0 || pipe2(p->said, O_CLOEXEC) < 0)
+                return err_sys(err, "make a pipe");
+        fcntl(p->value[1], F_SETPIPE_SZ, VALUE_ROOM);
+        return 0;
+}
+
+/* errand(data_dir, argv, p, in, out, err): run the vault to its end. */
+static int errand(const char *data_dir, char *const argv[], struct errand_pipes *p, int in, int out,
+                  struct err *err)
+{
+        pid_t pid = begin(data_dir, argv, in, out, p->said[1], err);
+        if (pid < 0)
+                return -1;
+        close_fd(&p->value[1]);
+        close_fd(&p->said[1]);
+        return finish(pid, p->said[0], err);
+}
+
 int vault_key_get(const char *data_dir, const char *name, struct err *err)
 {
         char *const argv[] = {(char *)"get", (char *)name, NULL};
-        int value[2], said[2];
-        if (pipe2(value, O_CLOEXEC) < 0)
-                return err_sys(err, "make a pipe");
-        _cleanup_close_ int value_in = value[0];
-        _cleanup_close_ int value_out = value[1];
-        if (pipe2(said, O_CLOEXEC) < 0)
-                return err_sys(err, "make a pipe");
-        _cleanup_close_ int said_in = said[0];
-        _cleanup_close_ int said_out = said[1];
+        _cleanup_pipes_ struct errand_pipes p = {{-1, -1}, {-1, -1}};
         _cleanup_close_ int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-        /* Nobody reads until the keeper does: what does not fit must fail and not wait. */
-        fcntl(value_out, F_SETPIPE_SZ, VALUE_ROOM);
-        fcntl(value_out, F_SETFL, O_NONBLOCK);
-        pid_t pid = begin(data_dir, argv, null, value_out, said_out, err);
-        if (pid < 0)
+        if (pipes_make(&p, err) < 0)
                 return -1;
-        close_fd(&value_out);
-        close_fd(&said_out);
-        return finish(pid, said_in, err) == 0 ? take_fd(&value_in) : -1;
+        /* Nobody reads until the keeper does: what does not fit must fail and not wait. */
+        fcntl(p.value[1], F_SETFL, O_NONBLOCK);
+        return errand(data_dir, argv, &p, null, p.value[1], err) == 0 ? take_fd(&p.value[0]) : -1;
 }
 
-int vault_key_put(const char *data_dir, const char *name, const void *p, size_t n, struct err *err)
+int vault_key_put(const char *data_dir, const char *name, const void *bytes, size_t n,
+                  struct err *err)
 {
         char *const argv[] = {(char *)"rotate", (char *)name, NULL};
-        int value[2], said[2];
-        if (pipe2(value, O_CLOEXEC) < 0)
-                return err_sys(err, "make a pipe");
-        _cleanup_close_ int value_in = value[0];
-        _cleanup_close_ int value_out = value[1];
-        if (pipe2(said, O_CLOEXEC) < 0)
-                return err_sys(err, "make a pipe");
-        _cleanup_close_ int said_in = said[0];
-        _cleanup_close_ int said_out = said[1];
+        _cleanup_pipes_ struct errand_pipes p = {{-1, -1}, {-1, -1}};
         _cleanup_close_ int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-        fcntl(value_out, F_SETPIPE_SZ, VALUE_ROOM);
-        if (n > VALUE_ROOM || fdio_write_all(value_out, p, n) < 0)
-                return err_set(err, E_INPUT, "the value is too long for the vault");
-        pid_t pid = begin(data_dir, argv, value_in, null, said_out, err);
-        if (pid < 0)
+        if (pipes_make(&p, err) < 0)
                 return -1;
-        close_fd(&value_out);
-        close_fd(&said_out);
-        return finish(pid, said_in, err);
+        if (n > VALUE_ROOM || fdio_write_all(p.value[1], bytes, n) < 0)
+                return err_set(err, E_INPUT, "the value is too long for the vault");
+        return errand(data_dir, argv, &p, p.value[0], null, err);
 }
