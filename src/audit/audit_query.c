@@ -52,10 +52,12 @@ static int find_line(struct audit_log *l, struct err *err)
                 if (nl) {
                         l->line = text + l->at;
                         l->line_len = (size_t)(nl - l->line);
+                        l->line_at = l->in_at + l->at;
                         l->at += l->line_len + 1;
                         return 1;
                 }
                 buf_drop(&l->in, l->at);
+                l->in_at += l->at;
                 l->at = 0;
                 from = l->in.len;
                 uint8_t *p = buf_room(&l->in, PIECE);

@@ -19,6 +19,7 @@ struct audit_record {
         const char *prev, *time, *box, *kind, *verdict, *rule, *protocol, *method, *host, *path,
                 *address, *exe, *secrets, *note, *cure;
         uint64_t pid, port, status, bytes_up, bytes_down, wait_us, total_us, source_port;
+        uint64_t ppid, cpu_us, peak_kib; /* of processes: who made it; what it cost, at its exit */
 };
 
 /* audit_record_parse(line, n, r, strings): a line of ours: one flat object of strings and whole
@@ -33,9 +34,11 @@ struct audit_log {
         struct buf in, strings;
         size_t at;          /* where the next line begins in ${in} */
         struct chain chain; /* of what was read so far */
-        /* the line that was read last, without its newline */
+        /* the line that was read last, without its newline, and where in the file it begins */
         const char *line;
         size_t line_len;
+        uint64_t line_at;
+        uint64_t in_at; /* where ${in} begins in the file */
         /* the first fault of the chain: the number of the line it was found at, and words */
         uint64_t broken_at;
         char broken[160];

@@ -101,7 +101,8 @@ static const struct {
   numbers_of[] = {
           {"seq", AT(seq)},         {"port", AT(port)},         {"pid", AT(pid)},
           {"status", AT(status)},   {"bytes_up", AT(bytes_up)}, {"bytes_down", AT(bytes_down)},
-          {"wait_us", AT(wait_us)}, {"total_us", AT(total_us)}, {"source_port", AT(source_port)}};
+          {"wait_us", AT(wait_us)}, {"total_us", AT(total_us)}, {"source_port", AT(source_port)},
+          {"ppid", AT(ppid)},       {"cpu_us", AT(cpu_us)},     {"peak_kib", AT(peak_kib)}};
 
 enum {
         STRINGS_N = sizeof strings_of / sizeof *strings_of,
