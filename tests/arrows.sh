@@ -3,15 +3,7 @@
 # arrows.sh - the include arrows hold, the checker can fail, and DESIGN.md prints the same table.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-bad=0
-report() { # status, name, why
-	if [ "$1" = 0 ]; then echo "ok $2"; else
-		echo "not ok $2: $3"
-		bad=1
-	fi
-}
+. tests/lib_repo.sh
 
 out=$(sh tools/arrows.sh src)
 report $? 'the rooms keep to the arrows' "$out"

@@ -7,9 +7,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
 . tests/lib_door.sh
-for tool in openssl /usr/bin/python3 zstd curl xxd; do
-	has "$tool" || { skip "custody_adversary" "$tool is missing" && exit 0; }
-done
+door_needs custody_adversary openssl /usr/bin/python3 zstd curl xxd
 python=/usr/bin/python3
 door_ca
 door_cert origin 'DNS:*.example.test,DNS:example.test,DNS:*.wild.example.test'

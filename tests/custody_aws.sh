@@ -6,9 +6,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
 . tests/lib_door.sh
-for tool in aws curl openssl python3; do
-	has "$tool" || { skip "custody_aws" "$tool is missing" && exit 0; }
-done
+door_needs custody_aws aws curl openssl python3
 [ -d /usr/lib/python3/dist-packages/botocore ] || { skip "custody_aws" "python3-botocore is missing" && exit 0; }
 export PYTHONDONTWRITEBYTECODE=1
 

@@ -6,19 +6,8 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
 . tests/lib_door.sh
-for tool in curl openssl git /usr/bin/python3; do
-	has "$tool" || { skip "custody_forms" "$tool is missing" && exit 0; }
-done
-door_ca
-door_cert origin 'DNS:*.forms.test'
-mkdir -p "$work/seen"
-/usr/bin/python3 "$top/tests/custody/trial_origin.py" "$work/seen" "$work/origin.pem" "$work/origin.key" >"$work/ports" 2>"$work/origin.err" &
-door_pids+=($!)
-within 10 grep -q h1= "$work/ports"
-check "the origin is up" $? "$(cat "$work/origin.err")"
-h1=$(sed -n 's/.*h1=\([0-9]*\).*/\1/p' "$work/ports")
-h2=$(sed -n 's/.* h2=\([0-9]*\).*/\1/p' "$work/ports")
-plain=$(sed -n 's/.*plain=\([0-9]*\).*/\1/p' "$work/ports")
+door_needs custody_forms curl openssl git /usr/bin/python3
+door_trial 'DNS:*.forms.test'
 cp tests/custody/forms_client.py "$work/ws/"
 cp tests/custody/forms_client.js "$work/ws/" 2>/dev/null
 

@@ -7,9 +7,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
 . tests/lib_door.sh
-for tool in curl openssl python3; do
-	has "$tool" || { skip "custody_login" "$tool is missing" && exit 0; }
-done
+door_needs custody_login curl openssl python3
 door_ca
 door_cert provider 'DNS:api.anthropic.com,DNS:platform.claude.com,DNS:chatgpt.com,DNS:auth.openai.com,DNS:*.example.test,DNS:api.github.com'
 mkdir -p "$work/state"

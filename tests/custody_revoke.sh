@@ -6,18 +6,8 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
 . tests/lib_door.sh
-for tool in curl openssl /usr/bin/python3; do
-	has "$tool" || { skip "custody_revoke" "$tool is missing" && exit 0; }
-done
-door_ca
-door_cert origin 'DNS:*.one.test,DNS:*.two.test'
-mkdir -p "$work/seen"
-/usr/bin/python3 "$top/tests/custody/trial_origin.py" "$work/seen" "$work/origin.pem" "$work/origin.key" >"$work/ports" 2>"$work/origin.err" &
-door_pids+=($!)
-within 10 grep -q h1= "$work/ports"
-check "the origin is up" $? "$(cat "$work/origin.err")"
-h1=$(sed -n 's/.*h1=\([0-9]*\).*/\1/p' "$work/ports")
-h2=$(sed -n 's/.* h2=\([0-9]*\).*/\1/p' "$work/ports")
+door_needs custody_revoke curl openssl /usr/bin/python3
+door_trial 'DNS:*.one.test,DNS:*.two.test'
 cp tests/custody/hold.py "$work/ws/"
 export ONE=fake-value-of-the-first-0001 TWO=fake-value-of-the-other-0002
 count() { grep -ac "$2" "$work/seen/received-$1" 2>/dev/null || true; }

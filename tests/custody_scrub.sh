@@ -7,9 +7,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
 . tests/lib_door.sh
-for tool in openssl /usr/bin/python3 zstd; do
-	has "$tool" || { skip "custody_scrub" "$tool is missing" && exit 0; }
-done
+door_needs custody_scrub openssl /usr/bin/python3 zstd
 door_ca
 /usr/bin/python3 "$top/tests/custody/echo_origin.py" "$work/origin.pem" "$work/origin.key" >"$work/ports" 2>"$work/origin.err" &
 door_pids+=($!)

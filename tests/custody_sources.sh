@@ -7,9 +7,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
 . tests/lib_door.sh
-for tool in curl openssl python3; do
-	has "$tool" || { skip "custody_sources" "$tool is missing" && exit 0; }
-done
+door_needs custody_sources curl openssl python3
 door_ca
 mkdir -p "$work/seen" "$work/home/.config/ostiary/identities" "$work/home/.aws" "$work/bin"
 python3 "$top/tests/custody/trial_origin.py" "$work/seen" "$work/origin.pem" "$work/origin.key" >"$work/ports" 2>"$work/origin.err" &

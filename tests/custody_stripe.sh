@@ -6,9 +6,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
 . tests/lib_door.sh
-for tool in curl openssl python3; do
-	has "$tool" || { skip "custody_stripe" "$tool is missing" && exit 0; }
-done
+door_needs custody_stripe curl openssl python3
 door_ca
 door_cert stripe 'DNS:api.stripe.com,DNS:*.example.test'
 cat >"$work/stripe.py" <<'PY'

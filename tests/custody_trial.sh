@@ -10,9 +10,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
 . tests/lib_door.sh
-for tool in openssl /usr/bin/python3 curl; do
-	has "$tool" || { skip "custody_trial" "$tool is missing" && exit 0; }
-done
+door_needs custody_trial openssl /usr/bin/python3 curl
 python=/usr/bin/python3
 seed=${TRIAL_SEED:-20261116}
 count=${TRIAL_COUNT:-$([ "$(id -u)" = 0 ] && echo 20400 || echo 4000)}

@@ -6,20 +6,8 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
 . tests/lib_door.sh
-for tool in curl openssl /usr/bin/python3; do
-	has "$tool" || { skip "custody_tripwire" "$tool is missing" && exit 0; }
-done
-door_ca
-door_cert origin 'DNS:*.home.test,DNS:*.other.test,DNS:api.anthropic.com'
-mkdir -p "$work/seen"
-/usr/bin/python3 "$top/tests/custody/trial_origin.py" "$work/seen" "$work/origin.pem" "$work/origin.key" >"$work/ports" 2>"$work/origin.err" &
-door_pids+=($!)
-within 10 grep -q h1= "$work/ports"
-check "the origin is up" $? "$(cat "$work/origin.err")"
-h1=$(sed -n 's/.*h1=\([0-9]*\).*/\1/p' "$work/ports")
-h2=$(sed -n 's/.* h2=\([0-9]*\).*/\1/p' "$work/ports")
-plain=$(sed -n 's/.*plain=\([0-9]*\).*/\1/p' "$work/ports")
-tcp=$(sed -n 's/.*tcp=\([0-9]*\).*/\1/p' "$work/ports")
+door_needs custody_tripwire curl openssl /usr/bin/python3
+door_trial 'DNS:*.home.test,DNS:*.other.test,DNS:api.anthropic.com'
 cp tests/custody/forms_client.py "$work/ws/"
 export KEY=fake-Tripwire-Value-Of-40-Characters-0001 SHORT=fakeShortValue0002 PARTS=fakeSecondValue00000003
 door_box t1 --allow "* *.home.test:443 to=127.0.0.1:$h1 ca=$work/ca.pem" --allow "* *.other.test:443 to=127.0.0.1:$h1 ca=$work/ca.pem" \

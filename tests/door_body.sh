@@ -6,9 +6,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
 . tests/lib_door.sh
-for tool in curl git openssl python3 gzip; do
-	has "$tool" || { skip "door_body" "$tool is missing" && exit 0; }
-done
+door_needs door_body curl git openssl python3 gzip
 door_ca && door_odd
 check "origins are up" $?
 mkdir -p "$work/git"

@@ -7,9 +7,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
 . tests/lib_door.sh
-for tool in curl openssl /usr/sbin/nginx python3; do
-	has "$tool" || { skip "door_hostile" "$tool is missing" && exit 0; }
-done
+door_needs door_hostile curl openssl /usr/sbin/nginx python3
 seed=${HOSTILE_SEED:-$RANDOM}
 echo "# HOSTILE_SEED=$seed"
 door_ca && door_nginx && door_odd

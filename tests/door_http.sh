@@ -6,9 +6,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
 . tests/lib_door.sh
-for tool in curl openssl /usr/sbin/nginx python3; do
-	has "$tool" || { skip "door_http" "$tool is missing" && exit 0; }
-done
+door_needs door_http curl openssl /usr/sbin/nginx python3
 door_ca && door_nginx && door_odd
 check "origins are up" $? "$(cat "$work/nginx.err")"
 door_box web --allow "$(tls_rule 'GET,HEAD' nginx.example.test "$nginx_tls")" \

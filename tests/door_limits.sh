@@ -6,9 +6,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
 . tests/lib_door.sh
-for tool in curl openssl /usr/sbin/nginx python3; do
-	has "$tool" || { skip "door_limits" "$tool is missing" && exit 0; }
-done
+door_needs door_limits curl openssl /usr/sbin/nginx python3
 door_ca && door_nginx && door_odd
 check "origins are up" $? "$(cat "$work/nginx.err")"
 to="to=127.0.0.1:$nginx_plain" odd="to=127.0.0.1:$odd_plain"

@@ -6,9 +6,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
 . tests/lib_door.sh
-for tool in curl openssl /usr/sbin/nginx python3; do
-	has "$tool" || { skip "door_streams" "$tool is missing" && exit 0; }
-done
+door_needs door_streams curl openssl /usr/sbin/nginx python3
 door_ca && door_nginx && door_odd
 check "origins are up" $? "$(cat "$work/nginx.err")"
 cp tests/door/*_client.py "$work/ws/"

@@ -3,15 +3,7 @@
 # install.sh - install puts the files where shells and man look for them; uninstall leaves nothing.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-bad=0
-report() { # status, name, why
-	if [ "$1" = 0 ]; then echo "ok $2"; else
-		echo "not ok $2: $3"
-		bad=1
-	fi
-}
+. tests/lib_repo.sh
 
 prefix="$work/with a space"
 out=$(make install PREFIX="$prefix" 2>&1)

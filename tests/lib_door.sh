@@ -83,3 +83,27 @@ in_box() {
 	shift
 	timeout -k 2 "${in_box_time:-60}" "$ostiary" exec "$name" -- "$@" </dev/null
 }
+
+# door_needs NAME TOOL...: the suite NAME is skipped where one is missing.
+door_needs() {
+	local name=$1 tool
+	shift
+	for tool; do
+		has "$tool" || { skip "$name" "$tool is missing" && exit 0; }
+	done
+}
+
+# door_trial SAN: the origin that writes down what reaches it ($work/seen); $h1, $h2, $plain and $tcp are its ports.
+door_trial() {
+	door_ca
+	door_cert origin "$1"
+	mkdir -p "$work/seen"
+	/usr/bin/python3 "$top/tests/custody/trial_origin.py" "$work/seen" "$work/origin.pem" "$work/origin.key" >"$work/ports" 2>"$work/origin.err" &
+	door_pids+=($!)
+	within 10 grep -q h1= "$work/ports"
+	check "the origin is up" $? "$(cat "$work/origin.err")"
+	h1=$(sed -n 's/.*h1=\([0-9]*\).*/\1/p' "$work/ports")
+	h2=$(sed -n 's/.* h2=\([0-9]*\).*/\1/p' "$work/ports")
+	plain=$(sed -n 's/.*plain=\([0-9]*\).*/\1/p' "$work/ports")
+	tcp=$(sed -n 's/.*tcp=\([0-9]*\).*/\1/p' "$work/ports")
+}

@@ -3,15 +3,7 @@
 # setup.sh - what tools/setup.sh says and does on machines that lack something, with a false apt-get.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-bad=0
-report() { # status, name, why
-	if [ "$1" = 0 ]; then echo "ok $2"; else
-		echo "not ok $2: $3"
-		bad=1
-	fi
-}
+. tests/lib_repo.sh
 
 # A machine with a shell and little else: everything the table asks for by command is missing.
 mkdir "$work/bin"
