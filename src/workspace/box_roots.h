@@ -52,6 +52,10 @@ int ws_roots_open(struct ws_roots *, int box_dir_fd, int frozen_fd, unsigned tur
 void ws_roots_free(struct ws_roots *);
 #define _cleanup_roots_ __attribute__((cleanup(ws_roots_free)))
 
+/* ws_roots_parse(r, text, err): the lines alone, appended to ${r}; ${text} is changed. A line that
+ * is not whole, or not one of ours, is an error: a root must not vanish from sight. */
+int ws_roots_parse(struct ws_roots *, char *text, struct err *);
+
 /* ws_roots_write(box_dir_fd, r, err): `roots`, from name, kind, host, dev, ino and since_ns. */
 int ws_roots_write(int box_dir_fd, const struct ws_roots *, struct err *);
 

@@ -1,0 +1,46 @@
+/* view_int.h - what the files of a view share: an opened directory, and how it sleeps.
+ *
+ * Included by view*.c and walk*.c alone. */
+#ifndef WORKSPACE_VIEW_INT_H
+#define WORKSPACE_VIEW_INT_H
+
+#include "workspace/view.h"
+
+/* A layer's part of a directory. */
+struct ws_part {
+        size_t layer;      /* index in the view; parts are in rising order */
+        int fd;            /* -1 while it sleeps */
+        bool has_xattr_wh; /* opaque is "x": empty files in it may be whiteouts by xattr */
+        uint64_t dev, ino;
+};
+
+struct ws_dir {
+        const struct ws_view *view;
+        bool is_root; /* its descriptors are the view's own */
+        size_t n;
+        struct ws_part parts[];
+};
+
+/* What overlayfs wrote on an entry. */
+struct ws_marks {
+        bool is_opaque;    /* "y" */
+        bool has_xattr_wh; /* "x" */
+        bool is_whiteout;
+        bool has_origin;
+};
+
+/* view_marks(fd, marks, err): read them from an open file or directory of an overlay's layer; a
+ * redirect or a metacopy is an error (case 77). */
+int view_marks(int fd, struct ws_marks *, struct err *);
+
+/* view_node_of(st, layer, node): without what only marks tell. */
+struct stat;
+void view_node_of(const struct stat *, size_t layer, struct ws_node *);
+
+/* ws_dir_sleep(d, child): give back the descriptors that ${child}, a directory in ${d}, can lead
+ * back to. ws_dir_wake(d, child, err): take them again by "..", each checked to be the directory it
+ * was: -1 when somebody moved it meanwhile. So a walk holds few descriptors however deep it is. */
+void ws_dir_sleep(struct ws_dir *, const struct ws_dir *child);
+int ws_dir_wake(struct ws_dir *, const struct ws_dir *child, struct err *);
+
+#endif

@@ -1,0 +1,84 @@
+/* view_marks.c - what overlayfs writes on files and directories of its layers, in the names that an
+ * unprivileged overlay uses (user.overlay.*). Called by view_dir.c. It must never guess: a mark
+ * that would make the entry mean something else is an error. */
+#include "workspace/view_int.h"
+
+#include "base/err.h"
+
+#include <errno.h>
+#include <linux/limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+
+#define PREFIX "user.overlay."
+
+int view_marks(int fd, struct ws_marks *m, struct err *err)
+{
+        char names[XATTR_LIST_MAX];
+        *m = (struct ws_marks){0};
+        ssize_t n = flistxattr(fd, names, sizeof names);
+        if (n < 0 && errno == ENOTSUP)
+                return 0;
+        if (n < 0)
+                return err_sys(err, "read the attributes of an entry of a layer");
+        for (const char *p = names; p < names + n; p += strlen(p) + 1) {
+                if (strncmp(p, PREFIX, strlen(PREFIX)) != 0)
+                        continue;
+                const char *mark = p + strlen(PREFIX);
+                if (strcmp(mark, "origin") == 0) {
+                        m->has_origin = true;
+                } else if (strcmp(mark, "whiteout") == 0) {
+                        m->is_whiteout = true;
+                } else if (strcmp(mark, "opaque") == 0) {
+                        char value[2];
+                        ssize_t len = fgetxattr(fd, p, value, sizeof value);
+                        m->is_opaque |= len == 1 && value[0] == 'y';
+                        m->has_xattr_wh |= len == 1 && value[0] == 'x';
+                } else if (strcmp(mark, "redirect") == 0 || strcmp(mark, "metacopy") == 0) {
+                        /* We mount with both off, so this layer was not written by our mount. */
+                        return err_set(err, E_INPUT,
+                                       "the layer is damaged: it has an entry marked %s, which no "
+                                       "box of ours writes, so what the box sees there cannot be "
+                                       "told",
+                                       p);
+                }
+        }
+        return 0;
+}
+
+static enum ws_kind kind_of(mode_t mode)
+{
+        switch (mode & S_IFMT) {
+        case S_IFREG:
+                return WS_FILE;
+        case S_IFDIR:
+                return WS_DIR;
+        case S_IFLNK:
+                return WS_LINK;
+        default:
+                return WS_SPECIAL;
+        }
+}
+
+static int64_t ns_of(struct timespec t)
+{
+        return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void view_node_of(const struct stat *st, size_t layer, struct ws_node *node)
+{
+        *node = (struct ws_node){
+                .kind = kind_of(st->st_mode),
+                .mode = st->st_mode,
+                .uid = st->st_uid,
+                .gid = st->st_gid,
+                .size = (uint64_t)st->st_size,
+                .dev = st->st_dev,
+                .ino = st->st_ino,
+                .nlink = st->st_nlink,
+                .mtime_ns = ns_of(st->st_mtim),
+                .ctime_ns = ns_of(st->st_ctim),
+                .layer = layer,
+        };
+}
