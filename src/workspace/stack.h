@@ -5,6 +5,7 @@
  *                                         info        who made it, when
  *   boxes/ID/stack                        the box's own list, oldest first, one line each:
  *                                         layer FID<TAB>KIND<TAB>LABEL<TAB>UNIX_S
+ *                                         layers N       the last line
  *   snapshots/NAME                        a file: the same list, and what a box needs besides
  *
  * KIND is turn, snapshot, fork or squash. To freeze is: make FID, write the list with it, then
@@ -18,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buf;
 struct err;
 
 enum { STACK_ID_LEN = 16, STACK_MAX = 400, STACK_SQUASH_AT = 16 };
@@ -38,8 +40,15 @@ void stack_free(struct stack *);
  * whole is an error: a layer must not vanish from sight. */
 int stack_read(int dir_fd, const char *name, struct stack *, struct err *);
 int stack_write(int dir_fd, const char *name, const struct stack *, struct err *);
+/* stack_parse(text, s, err) / stack_put(b, s): the same from and to text; other keys may stand
+ * beside it. ${text} is changed. */
+int stack_parse(char *text, struct stack *, struct err *);
+void stack_put(struct buf *, const struct stack *);
 /* stack_add(s, id, kind, label, when). */
 void stack_add(struct stack *, const char *id, const char *kind, const char *label, int64_t when_s);
+/* stack_drop(s, at): entry ${at} is not in the list any more. */
+void stack_drop(struct stack *, size_t at);
+bool stack_is_id(const char *);
 /* stack_turn(s, n): index of the n-th entry of kind turn (n from 1), or s->n. */
 size_t stack_turn(const struct stack *, unsigned n);
 
@@ -58,6 +67,10 @@ int stack_copy(int box_dir_fd, int frozen_fd, const char *kind, const char *labe
  * when this entry has none of that name. The entry itself missing is an error of its own (E_INPUT).
  */
 int stack_open(int frozen_fd, const char *id, const char *layer_name, struct err *);
+
+/* stack_hold(frozen_fd, is_alone, err): a descriptor; as long as one is open that is not alone,
+ * nothing unlisted is swept. Whoever makes an entry holds it until it is listed. */
+int stack_hold(int frozen_fd, bool is_alone, struct err *);
 
 /* stack_squash(frozen_fd, s, keep_n, err): make one new entry of all but the newest ${keep_n} that
  * are no turns, and put it into ${s} instead; the old trees stay until nobody lists them
