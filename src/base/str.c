@@ -166,9 +166,9 @@ const char *str_suggest(const char *word, const char *const *names, size_t n)
         return best;
 }
 
-/* utf8_len(s): how many bytes the valid, printable code point at ${s} has; 0 if it is neither. */
-static size_t utf8_len(const unsigned char *s)
+size_t str_seen(const void *at)
 {
+        const unsigned char *s = at;
         uint32_t cp;
         size_t n;
         if (s[0] < 0x80)
@@ -206,7 +206,7 @@ char *str_quote(const char *s)
         if (!out)
                 str_no_memory();
         for (const unsigned char *p = (const unsigned char *)s; *p;) {
-                size_t n = utf8_len(p);
+                size_t n = str_seen(p);
                 if (n) {
                         memcpy(o, p, n);
                         o += n;

@@ -53,9 +53,10 @@ void text_hunks_free(struct text_hunks *);
 void text_take(const struct text_lines *a, const struct text_lines *b, const struct text_edits *,
                const struct text_hunks *, const bool *taken, struct buf *out);
 
-/* text_merge(base, ours, theirs, out, conflicts_n): three-way; places changed on both sides and
- * differently are marked as git does when ${conflicts_n} is wanted, with the labels "host" and
- * "box". Returns how many conflicts there were. */
+/* text_merge(base, ours, theirs, out): three-way, appended to ${out}; places changed on both sides
+ * and differently, or side by side, are marked as git does, with the labels "host" (ours) and "box"
+ * (theirs). Returns how many such conflicts there are. The result is no larger than all three
+ * texts and the marks; ${out} may be broken by its ceiling. */
 size_t text_merge(const struct text_lines *base, const struct text_lines *ours,
                   const struct text_lines *theirs, struct buf *out);
 
