@@ -111,8 +111,12 @@ int ws_dir_look(const struct ws_dir *d, const char *name, struct ws_node *node, 
                 int what = found(d, &d->parts[i], name, &st, &m, err);
                 if (what < 0)
                         return -1;
-                if (what == 2)
+                if (what == 2) { /* since when it is gone is part of the story */
+                        node->ctime_ns =
+                                (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec;
+                        node->layer = d->parts[i].layer;
                         return 0;
+                }
                 if (what == 0)
                         continue;
                 view_node_of(&st, d->parts[i].layer, node);
