@@ -1,0 +1,109 @@
+/* story.c - see story.h: three sources, each sorted by itself, told as one. */
+#include "session/story.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "session/store.h"
+#include "session/story_time.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+int story_open(struct story *s, const struct store *store, const char *id,
+               const struct story_filter *filter, struct err *err)
+{
+        *s = (struct story){.filter = filter, .log.fd = -1};
+        _cleanup_close_ int dir = store_box_dir(store, id, err);
+        if (dir < 0)
+                return -1;
+        if (story_log_begin(s, dir, err) < 0)
+                return -1;
+        if (story_filter_wants_undos(filter) && story_undos_read(s, store, id, err) < 0)
+                return -1;
+        if (story_filter_wants_changes(filter))
+                story_changes_read(s, store, id);
+        return 0;
+}
+
+static void take_undo(struct story *s, struct story_event *e)
+{
+        const struct story_undo *u = &s->undos[s->undos_at++];
+        *e = (struct story_event){.time_us = u->time_us,
+                                  .source = STORY_UNDO,
+                                  .group = STORY_REVIEW,
+                                  .kind = u->what,
+                                  .undo = u};
+}
+
+static void take_change(struct story *s, struct story_event *e)
+{
+        const struct story_change *c = &s->changes[s->changes_at++];
+        *e = (struct story_event){.time_us = c->time_us,
+                                  .source = STORY_FILE,
+                                  .group = STORY_FILES,
+                                  .kind = "change",
+                                  .change = c};
+}
+
+int story_next(struct story *s, struct story_event *e, struct err *err)
+{
+        int64_t log_us = 0;
+        int got = story_log_peek(s, &log_us, err);
+        if (got < 0)
+                return -1;
+        const struct story_undo *u = s->undos_at < s->undos_n ? &s->undos[s->undos_at] : NULL;
+        const struct story_change *c =
+                s->changes_at < s->changes_n ? &s->changes[s->changes_at] : NULL;
+        if (got && (!u || log_us <= u->time_us) && (!c || log_us <= c->order_us))
+                return story_log_take(s, e, err);
+        if (u && (!c || u->time_us <= c->order_us)) {
+                take_undo(s, e);
+                return 1;
+        }
+        if (c) {
+                take_change(s, e);
+                return 1;
+        }
+        return 0;
+}
+
+void story_close(struct story *s)
+{
+        audit_log_close(&s->log);
+        buf_free(&s->late_line);
+        buf_free(&s->late_strings);
+        free(s->late);
+        for (size_t i = 0; i < s->changes_n; i++) {
+                free(s->changes[i].name);
+                free(s->changes[i].from);
+        }
+        free(s->changes);
+        for (size_t i = 0; i < s->undos_n; i++) {
+                free(s->undos[i].what);
+                free(s->undos[i].root);
+                free(s->undos[i].first);
+        }
+        free(s->undos);
+        *s = (struct story){.log.fd = -1};
+}
+
+int story_frame_of(const struct store *store, const char *id, struct story_frame *f,
+                   struct err *err)
+{
+        struct box_meta m;
+        struct timespec now;
+        _cleanup_close_ int dir = store_box_dir(store, id, err);
+        if (dir < 0 || store_meta_read(dir, id, &m, err) < 0)
+                return -1;
+        clock_gettime(CLOCK_REALTIME, &now);
+        f->now_us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+        f->begin_us = (int64_t)m.created * 1000000;
+        f->end_us = f->now_us;
+        /* What was applied, and a box that was killed, have no end that is known: then it is now.
+         */
+        if (m.state == BOX_EXITED && m.ended)
+                f->end_us = (int64_t)m.ended * 1000000 + 999999;
+        box_meta_free(&m);
+        return 0;
+}
