@@ -6,17 +6,34 @@
 #include <openssl/sha.h>
 #include <stdint.h>
 
-void sha256_hex(const void *p, size_t n, char out[SHA256_HEX_LEN + 1])
+_Static_assert(sizeof(SHA256_CTX) <= sizeof(struct sha256), "the state fits");
+
+void sha256_begin(struct sha256 *s)
+{
+        SHA256_Init((SHA256_CTX *)s->state);
+}
+
+void sha256_add(struct sha256 *s, const void *p, size_t n)
+{
+        SHA256_Update((SHA256_CTX *)s->state, p, n);
+}
+
+void sha256_end(struct sha256 *s, char out[SHA256_HEX_LEN + 1])
 {
         static const char hex[] = "0123456789abcdef";
         uint8_t sum[SHA256_DIGEST_LENGTH];
-        SHA256_CTX c;
-        SHA256_Init(&c);
-        SHA256_Update(&c, p, n);
-        SHA256_Final(sum, &c);
+        SHA256_Final(sum, (SHA256_CTX *)s->state);
         for (size_t i = 0; i < sizeof sum; i++) {
                 out[2 * i] = hex[sum[i] >> 4];
                 out[2 * i + 1] = hex[sum[i] & 15];
         }
         out[SHA256_HEX_LEN] = 0;
+}
+
+void sha256_hex(const void *p, size_t n, char out[SHA256_HEX_LEN + 1])
+{
+        struct sha256 s;
+        sha256_begin(&s);
+        sha256_add(&s, p, n);
+        sha256_end(&s, out);
 }

@@ -1,15 +1,21 @@
 /* undo.h - every apply, undo and live run keeps what it replaced, so that it can be taken back.
  *
- *   $XDG_STATE_HOME/ostiary/undo/N/record    one line per path, written and synced BEFORE the path
- * is touched; the first lines say what this is $XDG_STATE_HOME/ostiary/undo/objects/    the
- * contents (objects.h)
+ *   $XDG_STATE_HOME/ostiary/undo/N/record   one line per path, written and synced BEFORE the path
+ *                                           is touched; the first lines say what this is
+ *   $XDG_STATE_HOME/ostiary/undo/objects/   the contents (objects.h)
+ *   $XDG_STATE_HOME/ostiary/undo/lock       flock: one writer at a time
  *
- * record lines (kv, values quoted as base/kv.h does):
- *   what apply|undo|live    box ID    root HOSTPATH    when UNIX_S    of N (undo: of which)
+ * record lines (kv, values quoted as base/kv.h does; tabs and backslashes within a field once
+ * more): what apply|undo|live    box ID    layer NAME    root HOSTPATH    id DEV:INO    when UNIX_S
+ *   of N (undo: of which)   temp HEX (what the names of temporary files of this run begin with)
  *   path PATH<TAB>BEFORE<TAB>AFTER     a state: - (absent) | d MODE | l TARGET | f MODE SHA SIZE
- *   done                               the last line; without it the run was interrupted, and both
+ *                                      | ? (not known: whatever is there). The last line of a path
+ *                                      counts.
+ *   skip PATH                          it was not touched after all
+ *   done 1                             the last line; without it the run was interrupted, and both
  *                                      `apply` again and `undo N` are right
- *   undone BY_N                        appended when it was taken back (parts: undone BY_N PATH)
+ *   undone BY_N                        appended when it was taken back (parts: undone
+ * BY_N<TAB>PATH)
  */
 #ifndef WORKSPACE_UNDO_H
 #define WORKSPACE_UNDO_H
@@ -21,35 +27,109 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct buf;
 struct err;
 
 struct undo_state {
-        char kind; /* '-', 'd', 'l', 'f' */
-        mode_t mode;
+        char kind;   /* '-', 'd', 'l', 'f'; '?' not known; 's' a device, FIFO or socket: only found,
+                        never restored */
+        mode_t mode; /* permission bits */
         char sha[SHA256_HEX_LEN + 1]; /* of a file */
         uint64_t size;
         char *target; /* of a link */
 };
+void undo_state_free(struct undo_state *);
+void undo_state_copy(struct undo_state *to, const struct undo_state *from);
+/* undo_state_same(a, b): nothing, the same file by content and mode, ...; '?' is like nothing else.
+ * A directory is like any directory: its mode is put back, and never a reason to ask. */
+bool undo_state_same(const struct undo_state *, const struct undo_state *);
+/* undo_state_put(b, s), undo_state_parse(text, s): as it stands in a record; parse returns -1 for
+ * anything else. */
+void undo_state_put(struct buf *, const struct undo_state *);
+int undo_state_parse(const char *text, struct undo_state *);
+
+/* How a thing is known again: what changes when anybody changes it. */
+struct undo_ident {
+        uint64_t dev, ino, size;
+        int64_t mtime_ns, ctime_ns;
+};
+
+/* undo_state_of(root_fd, path, objects_fd, state, ident, err): what is at ${path} now, through no
+ * symlink; a path through something that is no directory is absent. The content of a file is kept
+ * in ${objects_fd}, or only hashed when that is -1. ${ident} may be NULL. */
+int undo_state_of(int root_fd, const char *path, int objects_fd, struct undo_state *,
+                  struct undo_ident *, struct err *);
+
 struct undo_entry {
         char *path;
         struct undo_state before, after;
-        bool is_undone;
+        bool is_undone, is_skipped;
 };
 struct undo_record {
         uint64_t n;
-        char *what, *box, *root;
+        char *what, *box, *layer, *root; /* "" when the record does not say */
+        char *temp;
+        uint64_t dev, ino; /* of the root */
+        uint64_t of;
         int64_t when_s;
         bool is_done, is_undone;
-        struct undo_entry *v;
-        size_t entries_n;
+        uint64_t undone_by;   /* the last one */
+        struct undo_entry *v; /* NULL when they were not asked for */
+        size_t entries_n;     /* counted in any case; without entries: lines */
 };
 void undo_record_free(struct undo_record *);
+#define _cleanup_record_ __attribute__((cleanup(undo_record_free)))
 
-/* undo_list(undo_fd, fn, ctx, err): every record, newest first, without entries (fn gets them with
- * ${with_entries}). */
+/* undo_store_open(state, err): $XDG_STATE_HOME/ostiary -> descriptor of its undo directory, made
+ * when missing (0700, with objects in it). undo_objects(undo_fd, err): of the contents. */
+int undo_store_open(const char *state, struct err *);
+int undo_objects(int undo_fd, struct err *);
+/* undo_lock(undo_fd, err): wait until nobody else writes there; returns a descriptor that holds the
+ * lock until it is closed. Whoever puts objects or writes records holds it. */
+int undo_lock(int undo_fd, struct err *);
+
+/* undo_list(undo_fd, with_entries, fn, ctx, err): every record, newest first; ${fn} returns 0 to go
+ * on. A record that cannot be read is passed over. */
 int undo_list(int undo_fd, bool with_entries, int (*fn)(void *ctx, const struct undo_record *),
               void *ctx, struct err *);
 int undo_read(int undo_fd, uint64_t n, struct undo_record *, struct err *);
+/* undo_parse(text_fd, with_entries, record, err): a record file. Lines that are not whole or make
+ * no sense count for nothing: they were written before anything was done. */
+int undo_parse(int text_fd, bool with_entries, struct undo_record *, struct err *);
+
+/* Writing a record: begin, add everything, sync, only then touch what was added, done.
+ *
+ *     w = undo_begin(undo_fd, &head, err);
+ *     for each path: undo_state_of(root_fd, path, objects_fd, &before, ...);
+ *                    undo_add(w, path, &before, &after);
+ *     if (undo_sync(w, err) == 0) { ...touch...; undo_done(w, err); }
+ *     undo_close(w);
+ *
+ * A live run adds every path with its state at the start and AFTER '?', and at its end, by
+ * undo_again, a further line for each path that changed. */
+struct undo_writer;
+struct undo_head {
+        const char *what, *box, *layer, *root; /* NULL: does not say */
+        uint64_t dev, ino;                     /* of the root */
+        uint64_t of;                           /* 0: none */
+};
+struct undo_writer *undo_begin(int undo_fd, const struct undo_head *, struct err *);
+/* undo_again(undo_fd, n, err): go on with record ${n}. */
+struct undo_writer *undo_again(int undo_fd, uint64_t n, struct err *);
+uint64_t undo_number(const struct undo_writer *);
+const char *undo_temp(const struct undo_writer *);
+/* undo_add, undo_skip: kept in memory and written now and then; a failure to write is told by the
+ * next undo_sync or undo_done. */
+void undo_add(struct undo_writer *, const char *path, const struct undo_state *before,
+              const struct undo_state *after);
+void undo_skip(struct undo_writer *, const char *path);
+/* undo_undone(w, by, path): that a part, or with NULL all of it, was taken back by record ${by}. */
+void undo_undone(struct undo_writer *, uint64_t by, const char *path);
+int undo_sync(struct undo_writer *, struct err *);
+int undo_done(struct undo_writer *, struct err *);
+void undo_close(struct undo_writer *); /* NULL is fine */
+/* undo_drop(w): close, and take the record away: nothing was touched. */
+void undo_drop(struct undo_writer *);
 
 /* undo_prune(undo_fd, max_age_s, max_bytes, removed_n, freed, err): oldest first, the newest record
  * of each root stays; objects that nobody names any more go. Called by apply and gc. */
@@ -58,14 +138,21 @@ int undo_prune(int undo_fd, uint64_t max_age_s, uint64_t max_bytes, uint64_t *re
 
 struct undo_opts {
         bool is_dry;
-        const struct strs *paths; /* NULL: all */
+        const struct strs *paths; /* these and what is below them; NULL: all */
         /* a path whose content is not what the record left there: asked, and skipped on false */
         bool (*may_replace)(void *arg, const char *path, const char *why);
         void (*on_done)(void *arg, const char *path, const char *words);
+        /* left as it is, and why */
+        void (*on_left)(void *arg, const char *path, const char *why);
         void *arg;
 };
-/* undo_run(undo_fd, n, opts, err): put back what record ${n} replaced, newest entry first; itself a
- * record, so that it can be undone. Everything below the root by descriptor. */
-int undo_run(int undo_fd, uint64_t n, const struct undo_opts *, struct err *);
+struct undo_result {
+        uint64_t record_n; /* of this undo; 0: nothing was done */
+        uint64_t done_n, left_n;
+};
+/* undo_run(undo_fd, n, opts, result, err): put back what record ${n} replaced; itself a record, so
+ * that it can be undone. Everything below the root by descriptor. A root that is gone or another
+ * directory is refused. */
+int undo_run(int undo_fd, uint64_t n, const struct undo_opts *, struct undo_result *, struct err *);
 
 #endif
