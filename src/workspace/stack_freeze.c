@@ -92,8 +92,14 @@ int stack_layers(int box_dir_fd, struct strs *names, struct err *err)
                 if (e->d_name[0] == '.')
                         continue;
                 _cleanup_free_ char *path = str_fmt("%s/upper", e->d_name);
+                struct err none = {0};
                 _cleanup_close_ int upper = beneath_open_nosym(
-                        layers, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0, NULL);
+                        layers, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0, &none);
+                if (upper < 0 && none.sys != ENOENT) {
+                        if (err)
+                                *err = none;
+                        return err_add(err, "look into the layer %s", e->d_name);
+                }
                 if (upper >= 0 && !stack_is_empty(upper))
                         strs_add(names, e->d_name);
         }

@@ -34,6 +34,27 @@ bool stack_is_empty(int dir_fd);
  * with errno. */
 int stack_attrs(int from_fd, int to_fd, const struct stat *, bool with_overlay);
 
+/* A directory of a layer, opened for reading; one whose mode forbids that is made readable until it
+ * is closed. */
+struct stack_dir {
+        int fd;
+        struct stat st;
+        bool was_opened_up;
+};
+int stack_dir_open(int parent_fd, const char *name, struct stack_dir *); /* 0, -1 with errno */
+void stack_dir_close(struct stack_dir *);
+
+/* stack_copy_file(from_fd, name, st, to_fd, err): content, owner, mode, xattrs and times of a
+ * regular file; shares blocks where the filesystem can. */
+int stack_copy_file(int from_fd, const char *name, const struct stat *, int to_fd, struct err *);
+/* stack_copy_other(from_fd, name, st, to_fd, err): a symlink, whiteout, FIFO or socket. Other
+ * devices, which no box can make, are left out. */
+int stack_copy_other(int from_fd, const char *name, const struct stat *, int to_fd, struct err *);
+/* stack_is_whiteout(st): a 0/0 character device. */
+bool stack_is_whiteout(const struct stat *);
+/* stack_many_fds(): a deep tree needs a descriptor or two per level. */
+void stack_many_fds(void);
+
 #define STACK_OPAQUE   "user.overlay.opaque"
 #define STACK_WHITEOUT "user.overlay.whiteout"
 
