@@ -1,0 +1,66 @@
+/* walk_int.h - what the files of the walk share.
+ *
+ * Included by walk*.c and change.c alone. */
+#ifndef WORKSPACE_WALK_INT_H
+#define WORKSPACE_WALK_INT_H
+
+#include "base/buf.h"
+#include "workspace/change.h"
+#include "workspace/view_int.h"
+
+/* What is done in a directory. */
+enum walk_mode {
+        WALK_BOTH,    /* it is on both sides */
+        WALK_ADDED,   /* everything in it is new */
+        WALK_DELETED, /* everything in it is gone: told deepest first */
+};
+
+struct walk_frame {
+        struct walk_frame *up;
+        enum walk_mode mode;
+        struct ws_dir *before, *after; /* NULL: not there on that side */
+        bool is_asleep;                /* see ws_dir_sleep */
+        struct ws_names names, more;   /* to look at; more: of the side before */
+        size_t at, more_at;
+        size_t path_len; /* of the walk's path, with the slash and without an entry */
+        size_t depth;    /* 0: the root */
+        bool is_asked;   /* all of it is within what the query asks for */
+        bool is_setgid;  /* new directories inherit that bit: no wish of the box */
+        size_t ignored;  /* index in the tally plus one of the ignored tree this is in, or 0 */
+        struct ws_change *after_it; /* told when the directory is done, or NULL */
+};
+
+struct walk {
+        const struct ws_root *root;
+        const struct ws_query *query;
+        struct strs paths; /* of the query, made canonical */
+        int (*fn)(void *ctx, const struct ws_change *);
+        void *ctx;
+        struct ws_tally *tally;
+        struct buf path; /* of the entry in hand */
+        struct walk_frame *top;
+        bool is_asked; /* the entry in hand is within what the query asks for */
+        uint64_t seen_n;
+};
+
+#define WALK_UNREADABLE "it cannot be read with your rights"
+
+/* walk_same(f, name, c): is the content (a link's target) of both sides the same? What cannot be
+ * read is not the same, and ${c} says so. */
+bool walk_same(const struct walk_frame *, const char *name, struct ws_change *);
+/* walk_same_bytes(a_fd, b_fd): 1 equal, 0 not, -1 could not be read (errno). Holes are skipped:
+ * what is a hole on both sides costs nothing, whatever its size (case 78). */
+int walk_same_bytes(int a_fd, int b_fd);
+
+/* walk_judge_root(w, f), walk_judge_dir(w, f, sub, name, c): what holds for everything in a
+ * directory, found out when it is entered. */
+void walk_judge_root(struct walk *, struct walk_frame *);
+void walk_judge_dir(struct walk *, struct walk_frame *, struct walk_frame *sub, const char *name,
+                    const struct ws_change *);
+/* walk_judge(w, f, name, c, err): class, ignored, masked and refused of a change. 0 or -1. */
+int walk_judge(struct walk *, struct walk_frame *, const char *name, struct ws_change *,
+               struct err *);
+/* walk_tell(w, f, c): count it, and call the walk's function unless it is only counted. */
+int walk_tell(struct walk *, struct walk_frame *, const struct ws_change *);
+
+#endif
