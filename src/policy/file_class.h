@@ -44,6 +44,9 @@ struct file_classes;
 struct file_classes *file_classes_new(void);
 int file_classes_add_text(struct file_classes *, const char *text, const char *whose, struct err *);
 void file_classes_free(struct file_classes *);
+/* The user's rows, in the order given; of two that hold the later one decides. */
+size_t file_classes_user_n(const struct file_classes *);
+const char *file_classes_user_at(const struct file_classes *, size_t i, enum file_class *);
 
 /* file_class_of(t, path, verdict): by path alone. A git config file is RUNS_ON_COMMIT here until
  * file_class_git_config has looked at its keys. ${t} NULL: the built-in tables. */
@@ -54,6 +57,16 @@ void file_class_of(const struct file_classes *, const char *path, struct file_cl
  * info/attributes.
  */
 bool file_class_is_git_config(const char *path);
+bool file_class_is_attributes(const char *path);
+
+/* file_class_in_git(path, verdict): by the path from a git directory that was found by its shape
+ * (a bare repository, a git directory elsewhere). */
+void file_class_in_git(const char *path, struct file_class_verdict *);
+
+/* file_class_attributes(before, before_len, after, after_len, verdict): two texts of attributes:
+ * plain when the lines that name a filter, driver, macro or unknown attribute are the same. */
+void file_class_attributes(const char *before, size_t before_len, const char *after,
+                           size_t after_len, struct file_class_verdict *);
 
 /* file_class_git_config(before, before_len, after, after_len, verdict): compare two texts key by
  * key (either may be NULL): plain when no key that makes git run, include or fetch something was

@@ -1,0 +1,383 @@
+/* file_class.c - see file_class.h: a path against the tables. Called for every change of a box, for
+ * every file of a live workspace, and by the commands that print the tables. It opens nothing: what
+ * the content says is asked by workspace/classify.c. */
+#include "policy/file_class.h"
+
+#include "base/err.h"
+#include "base/str.h"
+#include "policy/file_class_fold.h"
+#include "policy/file_class_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATTERN_MAX = 256, PATTERN_PARTS_MAX = 16, PATTERN_STARS_MAX = 2, USER_ROWS_MAX = 1000 };
+
+struct user_row {
+        enum file_class class;
+        char *pattern;
+        char *whose;
+};
+struct file_classes {
+        struct user_row *v;
+        size_t n;
+};
+
+static const struct {
+        const char *name, *words;
+} classes[FILE_CLASS_COUNT] = {
+        [FILE_PLAIN] = {"plain", "plain"},
+        [FILE_RUNS_ON_COMMIT] = {"runs-on-commit", "runs on commit"},
+        [FILE_RUNS_ON_OPEN] = {"runs-on-open", "runs on open"},
+        [FILE_RUNS_ON_BUILD] = {"runs-on-build", "runs on build"},
+        [FILE_RUNS_IN_CI] = {"runs-in-ci", "runs in CI"},
+        [FILE_STEERS_AGENT] = {"steers-agent", "steers an agent"},
+        [FILE_CONFIGURES_OSTIARY] = {"configures-ostiary", "configures ostiary"},
+};
+
+const char *file_class_name(enum file_class c)
+{
+        return c < FILE_CLASS_COUNT ? classes[c].name : "unknown";
+}
+
+const char *file_class_words(enum file_class c)
+{
+        return c < FILE_CLASS_COUNT ? classes[c].words : "unknown";
+}
+
+enum file_class file_class_by_name(const char *name)
+{
+        int i = 0;
+        while (i < FILE_CLASS_COUNT && strcmp(classes[i].name, name) != 0)
+                i++;
+        return (enum file_class)i;
+}
+
+/* --- one pattern ------------------------------------------------------------------------------ */
+
+struct pattern {
+        const char *part[PATTERN_PARTS_MAX];
+        size_t len[PATTERN_PARTS_MAX];
+        size_t n;
+        bool is_anchored, is_dir, is_cased;
+};
+
+static bool pattern_cut(const char *text, struct pattern *p)
+{
+        p->is_cased = *text == '=';
+        text += p->is_cased;
+        p->is_anchored = *text == '/';
+        text += p->is_anchored;
+        p->n = 0;
+        for (;;) {
+                size_t n = strcspn(text, "/");
+                if (n == 0 || p->n == PATTERN_PARTS_MAX)
+                        return false;
+                p->part[p->n] = text;
+                p->len[p->n++] = n;
+                text += n;
+                p->is_dir = text[0] == '/' && text[1] == '\0';
+                if (*text == '\0' || p->is_dir)
+                        return true;
+                text++;
+        }
+}
+
+/* Do the parts from ${i} on fit the path from ${at} on? Of a directory, what follows is free. The
+ * depth of calls is that of the pattern's parts; ** is bounded when a pattern is accepted. */
+static bool fits(const struct pattern *p, size_t i, char *const *v, size_t n, size_t at,
+                 bool with_case)
+{
+        if (i == p->n)
+                return p->is_dir || at == n;
+        if (p->len[i] == 2 && memcmp(p->part[i], "**", 2) == 0) {
+                for (size_t k = at; k <= n; k++)
+                        if (fits(p, i + 1, v, n, k, with_case))
+                                return true;
+                return false;
+        }
+        if (at == n)
+                return false;
+        bool is_it = with_case ? file_part_is_exactly(p->part[i], p->len[i], v[at])
+                               : file_part_is(p->part[i], p->len[i], v[at]);
+        return is_it && fits(p, i + 1, v, n, at + 1, with_case);
+}
+
+static bool fits_anywhere(const struct pattern *p, char *const *v, size_t n, bool with_case)
+{
+        if (p->is_anchored)
+                return fits(p, 0, v, n, 0, with_case);
+        bool has_stars = false;
+        for (size_t i = 0; i < p->n; i++)
+                has_stars |= p->len[i] == 2 && memcmp(p->part[i], "**", 2) == 0;
+        if (!p->is_dir && !has_stars)
+                return n >= p->n && fits(p, 0, v, n, n - p->n, with_case);
+        for (size_t at = 0; at < n; at++)
+                if (fits(p, 0, v, n, at, with_case))
+                        return true;
+        return false;
+}
+
+/* Does ${pattern} hold for the parts from ${from} on? ${is_odd} is set when only the folded name
+ * does. */
+static bool row_holds(const char *pattern, const struct file_parts *parts, size_t from,
+                      bool *is_odd)
+{
+        struct pattern p;
+        if (!pattern_cut(pattern, &p))
+                return false;
+        size_t n = parts->n - from;
+        bool is_exact = fits_anywhere(&p, parts->raw + from, n, true);
+        if (!is_exact && (p.is_cased || !fits_anywhere(&p, parts->folded + from, n, false)))
+                return false;
+        *is_odd = !is_exact;
+        return true;
+}
+
+/* --- a path ----------------------------------------------------------------------------------- */
+
+static void say(struct file_class_verdict *v, enum file_class class, const char *why, bool is_odd)
+{
+        v->class = class;
+        v->is_odd = is_odd && class != FILE_PLAIN;
+        snprintf(v->why, sizeof v->why, "%s", why);
+}
+
+static bool by_git_rows(const struct file_parts *parts, size_t from, struct file_class_verdict *v)
+{
+        bool is_odd = false;
+        for (size_t i = 0; i < file_class_git_rows_n; i++) {
+                const struct file_class_row *r = &file_class_git_rows[i];
+                if (!row_holds(r->pattern, parts, from, &is_odd))
+                        continue;
+                /* A name that only looks like a sample is none. */
+                if (r->class == FILE_PLAIN && is_odd)
+                        continue;
+                say(v, r->class, r->why, is_odd);
+                return true;
+        }
+        return false;
+}
+
+/* Names that git makes up: a branch may be called Makefile. */
+static bool is_git_data(const char *part)
+{
+        static const char *const data[] = {"refs", "logs", "objects", "lfs"};
+        for (size_t i = 0; i < sizeof data / sizeof data[0]; i++)
+                if (strcmp(part, data[i]) == 0)
+                        return true;
+        return false;
+}
+
+/* Within a component .git; true when that decides. */
+static bool by_git(const struct file_parts *parts, struct file_class_verdict *v)
+{
+        bool is_data = false, is_git = false, is_odd = false;
+        for (size_t i = 0; i < parts->n; i++) {
+                if (!file_part_is(".git", 4, parts->folded[i]))
+                        continue;
+                is_git = true;
+                is_odd |= strcmp(parts->raw[i], ".git") != 0;
+                if (i + 1 == parts->n) {
+                        say(v, FILE_RUNS_ON_COMMIT, "git pointer", is_odd);
+                        return true;
+                }
+                if (by_git_rows(parts, i + 1, v)) {
+                        v->is_odd |= is_odd && v->class != FILE_PLAIN;
+                        return true;
+                }
+                is_data |= is_git_data(parts->raw[i + 1]);
+        }
+        if (is_git && is_odd) {
+                /* No git makes such a directory: whatever is in it wants to be taken for one. */
+                say(v, FILE_RUNS_ON_COMMIT, "looks like a git directory", true);
+                return true;
+        }
+        return is_data;
+}
+
+static bool by_user(const struct file_classes *t, const struct file_parts *parts,
+                    struct file_class_verdict *v)
+{
+        bool is_odd = false;
+        for (size_t i = t ? t->n : 0; i-- > 0;) {
+                const struct user_row *r = &t->v[i];
+                if (!row_holds(r->pattern, parts, 0, &is_odd) || (r->class == FILE_PLAIN && is_odd))
+                        continue;
+                char why[sizeof v->why];
+                snprintf(why, sizeof why, "%s: %.60s", r->whose, r->pattern);
+                say(v, r->class, r->class == FILE_PLAIN ? "" : why, is_odd);
+                return true;
+        }
+        return false;
+}
+
+void file_class_of(const struct file_classes *t, const char *path, struct file_class_verdict *v)
+{
+        _cleanup_parts_ struct file_parts parts;
+        file_parts_of(&parts, path);
+        say(v, FILE_PLAIN, "", false);
+
+        bool is_decided = by_git(&parts, v);
+        if (is_decided && v->class != FILE_PLAIN)
+                goto done;
+        if (by_user(t, &parts, v) || is_decided)
+                goto done;
+        bool is_odd = false;
+        for (size_t i = 0;; i++) {
+                const struct file_class_row *r = file_class_row_at(i);
+                if (!r)
+                        break;
+                if (!row_holds(r->pattern, &parts, 0, &is_odd))
+                        continue;
+                say(v, r->class, r->why, is_odd);
+                break;
+        }
+done:
+        /* A backslash is a separator on some systems and a letter here. */
+        v->is_odd |= v->class != FILE_PLAIN && strchr(path, '\\') != NULL;
+}
+
+void file_class_in_git(const char *path, struct file_class_verdict *v)
+{
+        _cleanup_parts_ struct file_parts parts;
+        file_parts_of(&parts, path);
+        say(v, FILE_PLAIN, "", false);
+        by_git_rows(&parts, 0, v);
+}
+
+/* By the words of the row, so that there is one list of such files. */
+static bool why_says(const struct file_class_verdict *v, const char *word)
+{
+        return v->class == FILE_RUNS_ON_COMMIT && str_starts(v->why, word);
+}
+
+static bool path_says(const char *path, const char *word)
+{
+        struct file_class_verdict v;
+        file_class_of(NULL, path, &v);
+        return !v.is_odd && why_says(&v, word);
+}
+
+bool file_class_is_git_config(const char *path)
+{
+        return path_says(path, "git config") || path_says(path, "submodules");
+}
+
+bool file_class_is_attributes(const char *path)
+{
+        return path_says(path, "git attributes");
+}
+
+bool file_class_is_ignored_name(const char *component)
+{
+        for (size_t i = 0; i < file_class_ignored_n; i++)
+                if (file_part_is_exactly(file_class_ignored[i], strlen(file_class_ignored[i]),
+                                         component))
+                        return true;
+        return false;
+}
+
+/* --- a user's rows ---------------------------------------------------------------------------- */
+
+struct file_classes *file_classes_new(void)
+{
+        struct file_classes *t = calloc(1, sizeof *t);
+        if (!t)
+                str_no_memory();
+        return t;
+}
+
+void file_classes_free(struct file_classes *t)
+{
+        for (size_t i = 0; t && i < t->n; i++) {
+                free(t->v[i].pattern);
+                free(t->v[i].whose);
+        }
+        if (t)
+                free(t->v);
+        free(t);
+}
+
+size_t file_classes_user_n(const struct file_classes *t)
+{
+        return t ? t->n : 0;
+}
+
+const char *file_classes_user_at(const struct file_classes *t, size_t i, enum file_class *class)
+{
+        *class = t->v[i].class;
+        return t->v[i].pattern;
+}
+
+static const char *pattern_wrong(const char *s, size_t len)
+{
+        struct pattern p;
+        size_t stars = 0;
+        if (len == 0)
+                return "has no pattern";
+        if (len > PATTERN_MAX)
+                return "has a pattern of more than 256 bytes";
+        for (size_t i = 0; i < len; i++)
+                if ((unsigned char)s[i] < 0x20 || s[i] == 0x7f || s[i] == '\\')
+                        return "has a control byte or a backslash in its pattern";
+        if (!pattern_cut(s, &p))
+                return "has a pattern with an empty component, or with more than 16";
+        for (size_t i = 0; i < p.n; i++) {
+                bool is_stars = p.len[i] == 2 && memcmp(p.part[i], "**", 2) == 0;
+                stars += is_stars;
+                if ((p.len[i] == 1 && p.part[i][0] == '.') ||
+                    (p.len[i] == 2 && memcmp(p.part[i], "..", 2) == 0))
+                        return "has . or .. in its pattern";
+        }
+        return stars > PATTERN_STARS_MAX ? "has ** more than twice" : NULL;
+}
+
+static int add_line(struct file_classes *t, char *line, const char *whose, size_t number,
+                    struct err *err)
+{
+        line += strspn(line, " \t");
+        size_t end = strlen(line);
+        while (end > 0 && strchr(" \t\r", line[end - 1]))
+                line[--end] = '\0';
+        if (*line == '\0' || *line == '#')
+                return 0;
+        size_t word = strcspn(line, " \t");
+        char *pattern = line + word + strspn(line + word, " \t");
+        line[word] = '\0';
+        enum file_class class = file_class_by_name(line);
+        if (class == FILE_CLASS_COUNT) {
+                char *quoted = str_quote(line);
+                err_set(err, E_INPUT, "%s, line %zu: there is no class \"%s\"", whose, number,
+                        quoted);
+                free(quoted);
+                return err_hint(err, "classes are plain, runs-on-commit, runs-on-open, "
+                                     "runs-on-build, runs-in-ci, steers-agent, "
+                                     "configures-ostiary");
+        }
+        const char *wrong = pattern_wrong(pattern, strlen(pattern));
+        if (wrong)
+                return err_set(err, E_INPUT, "%s, line %zu %s", whose, number, wrong);
+        if (t->n == USER_ROWS_MAX)
+                return err_set(err, E_INPUT, "%s has more than %d rows", whose, USER_ROWS_MAX);
+        struct user_row *v = realloc(t->v, (t->n + 1) * sizeof *v);
+        if (!v)
+                str_no_memory();
+        t->v = v;
+        t->v[t->n++] = (struct user_row){class, str_dup(pattern), str_dup(whose)};
+        return 0;
+}
+
+int file_classes_add_text(struct file_classes *t, const char *text, const char *whose,
+                          struct err *err)
+{
+        char *copy = str_dup(text), *at = copy;
+        int r = 0;
+        for (size_t number = 1; r == 0 && at; number++) {
+                char *line = strsep(&at, "\n");
+                r = add_line(t, line, whose, number, err);
+        }
+        free(copy);
+        return r;
+}
