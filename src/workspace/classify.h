@@ -1,0 +1,28 @@
+/* classify.h - what a change means, by everything that is known of it: its path (policy/
+ * file_class.h), the shape of the directories around it, and what it holds.
+ *
+ * One struct classify for each root and walk: it reads once where the repository's own settings say
+ * hooks and included configuration are. Nothing is followed and nothing of it is run. */
+#ifndef WORKSPACE_CLASSIFY_H
+#define WORKSPACE_CLASSIFY_H
+
+#include "workspace/change.h"
+
+struct classify;
+
+/* classify_new(root, classes): never NULL; both are borrowed. ${classes} NULL: the built-in tables.
+ */
+struct classify *classify_new(const struct ws_root *, const struct file_classes *);
+void classify_free(struct classify *);
+
+/* classify_change(c, change): fill change->class from path, what, before and after. A directory
+ * itself is plain: what is in it is judged entry by entry. What cannot be read is judged by its
+ * path, never as plain. */
+void classify_change(struct classify *, struct ws_change *);
+
+/* classify_path(c, path, kind, verdict): the same for something that is there, without a
+ * comparison: a git config with no key that runs anything is plain. For live workspaces. */
+void classify_path(struct classify *, const char *path, enum ws_kind,
+                   struct file_class_verdict *);
+
+#endif
