@@ -151,16 +151,23 @@ void chain_put(struct chain *c, const char *box, const struct door_record *r,
         put_some(out, ",\"port\":", r->port);
         put_str(out, ",\"path\":", r->path);
         put_str(out, ",\"address\":", r->address);
-        put_some(out, ",\"status\":", r->status);
-        put_u64(out, ",\"bytes_up\":", r->bytes_up);
-        put_u64(out, ",\"bytes_down\":", r->bytes_down);
+        bool is_end = r->kind && strcmp(r->kind, "exit") == 0;
+        if (r->status || is_end) /* most processes end with 0, and that is something to say */
+                put_u64(out, ",\"status\":", r->status);
+        if (!r->pid) { /* the door counts bytes, the witness has none */
+                put_u64(out, ",\"bytes_up\":", r->bytes_up);
+                put_u64(out, ",\"bytes_down\":", r->bytes_down);
+        }
         put_some(out, ",\"wait_us\":", r->wait_us);
         put_some(out, ",\"total_us\":", r->total_us);
         put_some(out, ",\"source_port\":", r->source_port);
-        if (who) {
-                put_some(out, ",\"pid\":", who->pid);
-                put_str(out, ",\"exe\":", who->exe);
+        if (who || r->pid) {
+                put_some(out, ",\"pid\":", who ? who->pid : r->pid);
+                put_some(out, ",\"ppid\":", who ? 0 : r->ppid);
+                put_str(out, ",\"exe\":", who ? who->exe : r->exe);
         }
+        put_some(out, ",\"cpu_us\":", r->cpu_us);
+        put_some(out, ",\"peak_kib\":", r->peak_kib);
         put_str(out, ",\"secrets\":", r->secrets);
         put_str(out, ",\"note\":", r->note);
         put_str(out, ",\"cure\":", r->cure);

@@ -20,9 +20,10 @@ static const struct {
         {offsetof(struct door_record, address), 128},
         {offsetof(struct door_record, method), 64},
         {offsetof(struct door_record, path), 17 << 10},
-        {offsetof(struct door_record, note), 4096},
+        {offsetof(struct door_record, note), DOOR_NOTE_MAX},
         {offsetof(struct door_record, cure), 8192},
         {offsetof(struct door_record, secrets), 2048},
+        {offsetof(struct door_record, exe), 1024},
 };
 
 enum { STRINGS_N = sizeof strings_of / sizeof *strings_of };
@@ -56,6 +57,10 @@ void door_record_put(struct buf *b, const struct door_record *r)
         buf_put_u64(b, r->wait_us);
         buf_put_u64(b, r->total_us);
         buf_put_u32(b, r->source_port);
+        buf_put_u32(b, r->pid);
+        buf_put_u32(b, r->ppid);
+        buf_put_u64(b, r->cpu_us);
+        buf_put_u64(b, r->peak_kib);
         for (size_t i = 0; i < STRINGS_N; i++) {
                 const char *s;
                 memcpy(&s, (const char *)r + strings_of[i].at, sizeof s);
@@ -72,7 +77,9 @@ int door_record_get(struct cur *c, struct door_record *r, struct buf *strings)
         if (cur_u64(&probe, &r->time_us) < 0 || cur_u32(&probe, &r->port) < 0 ||
             cur_u32(&probe, &r->status) < 0 || cur_u64(&probe, &r->bytes_up) < 0 ||
             cur_u64(&probe, &r->bytes_down) < 0 || cur_u64(&probe, &r->wait_us) < 0 ||
-            cur_u64(&probe, &r->total_us) < 0 || cur_u32(&probe, &r->source_port) < 0)
+            cur_u64(&probe, &r->total_us) < 0 || cur_u32(&probe, &r->source_port) < 0 ||
+            cur_u32(&probe, &r->pid) < 0 || cur_u32(&probe, &r->ppid) < 0 ||
+            cur_u64(&probe, &r->cpu_us) < 0 || cur_u64(&probe, &r->peak_kib) < 0)
                 return -1;
         for (size_t i = 0; i < STRINGS_N; i++) {
                 uint32_t n;

@@ -249,11 +249,13 @@ int door_sealed_make(const char *name, const struct buf *, struct err *);
 int door_sealed_read(int fd, size_t max, struct buf *, struct err *);
 
 /* One line of the log, as egress tells it. Strings may be "" when there is nothing to say; nothing
- * in here is trusted by audit beyond its length. */
+ * in here is trusted by audit beyond its length. What stands below `cure` is the witness's to say
+ * (audit/witness.h): of other writers the log ignores it. */
 struct door_record {
         uint64_t time_us;     /* since the epoch, when the request or connection began */
         const char *kind;     /* "http", "tcp", "splice", "dns", "tls", "rule", "door", "secret",
-                                 "alarm", "ssh" */
+                                 "alarm", "ssh"; of the witness "exec", "exit", "connect", "bind",
+                                 "listen", "call", "kill", "open"; of the supervisor "box" */
         const char *verdict;  /* "allow", "deny", "ask-yes", "ask-no", "error" */
         const char *rule;     /* policy_words: "allowed by user policy:12" */
         const char *protocol; /* "http/1.1", "h2", "ws", "tcp", ... */
@@ -268,6 +270,9 @@ struct door_record {
         const char *secrets;        /* names of those that were shown, separated by blanks */
         const char *note;           /* why it was refused or failed, and what was flagged */
         const char *cure;           /* the rule line that would allow it, or "" */
+        uint32_t pid, ppid;         /* as the host counts them */
+        const char *exe;            /* the program, as a path in the box */
+        uint64_t cpu_us, peak_kib;  /* of a process that ended */
 };
 
 struct cur;
@@ -281,6 +286,7 @@ int door_finger_get(struct cur *, struct door_finger *);
 /* door_record_put(b, r): NULL is the same as "". A string that is longer than its field holds is
  * cut and ends in "...", so that a record always fits one frame and can be read back. */
 void door_record_put(struct buf *, const struct door_record *);
+enum { DOOR_NOTE_MAX = 4096 };
 enum { DOOR_RECORD_MAX = 48 << 10 }; /* no record takes more bytes than this */
 /* door_record_get(c, r, strings): the next record; its strings are copied into ${strings}, whose
  * former content is dropped, and which the caller frees after use. 0 or -1. */
