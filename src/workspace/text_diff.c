@@ -14,7 +14,7 @@
 #include <sys/auxv.h>
 
 enum { COST_SMALL = 1024, COST_LARGE = 256, SMALL_LINES = 40000 };
-static const uint64_t WORK_MAX = 600000000;
+static const uint64_t WORK_MAX = 150000000;
 
 /* One side: the numbers of those lines that occur on the other side too, where each of them stands
  * in the text, and what is changed. */

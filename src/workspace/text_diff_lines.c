@@ -10,6 +10,8 @@
 
 void text_lines_of(struct text_lines *l, const char *data, size_t len)
 {
+        if (!data)
+                data = "";
         *l = (struct text_lines){.data = data, .len = len};
         size_t n = 0;
         for (const char *p = data, *end = data + len; p < end; n++) {
