@@ -42,6 +42,7 @@ struct changes {
         /* A progress line of the caller's: set both after changes_open; may stay NULL. */
         void (*on_progress)(void *arg, uint64_t entries_n);
         void *progress_arg;
+        struct strs home_kept; /* what of the home outlives the box; the rest is not told */
         /* private */
         struct secret_mask_list *masks;
         struct strs *paths; /* one list per root, or NULL: everything */
@@ -58,8 +59,8 @@ void changes_close(struct changes *);
 
 /* changes_limit(c, words, n, err): only these paths from now on. A word is relative to the current
  * directory when that lies within a root, else to the workspace; absolute; or "~/..." of the box's
- * home. One that lies in no root is an error (E_INPUT), and so is one that neither the host nor the
- * box has. ${n} 0: everything. */
+ * home (there also what does not outlive the box). One that lies in no root is an error (E_INPUT),
+ * and so is one that neither the host nor the box has. ${n} 0: everything. */
 int changes_limit(struct changes *, char *const *words, size_t n, struct err *);
 
 /* changes_query(c, i, q): the query for root ${i}; false when none of the paths asked for lies in
