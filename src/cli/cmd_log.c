@@ -1,4 +1,5 @@
-/* cmd_log.c - `ostiary log`: what a box asked of the network and what came of it, from its log.
+/* cmd_log.c - `ostiary log`: the records of a box's log: what it asked of the network and what came
+ * of it, what it ran and what it was refused.
  *
  * Hosts, paths and notes came out of a box: they are quoted before they are shown. Works on living
  * boxes and on ended ones that were kept; never wakes one. */
@@ -11,6 +12,9 @@
 #include "cli/boxarg.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
+#include "cli/story_args.h"
+#include "cli/story_text.h"
+#include "session/story_time.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -25,23 +29,8 @@ struct view {
         bool is_following, is_denied, is_json, is_verifying;
         bool has_colour;
         uint64_t shown_n;
+        const struct story_filter *filter;
 };
-
-/* size(n, buf): "0", "312", "4.1K", "23M": at most five characters. */
-static const char *size(uint64_t n, char buf[8])
-{
-        static const char units[] = "KMGTPE";
-        if (n < 1000) {
-                snprintf(buf, 8, "%u", (unsigned)n);
-                return buf;
-        }
-        double v = (double)n / 1024;
-        size_t u = 0;
-        for (; v >= 999.5 && u < 5; u++)
-                v /= 1024;
-        snprintf(buf, 8, v < 9.95 ? "%.1f%c" : "%.0f%c", v, units[u]);
-        return buf;
-}
 
 /* when(text, buf): "2026-11-16T01:35:01.123456Z" as local time. */
 static const char *when(const char *text, char buf[24])
@@ -56,27 +45,53 @@ static const char *when(const char *text, char buf[24])
         return buf;
 }
 
-static bool is_usual_port(const struct audit_record *r)
-{
-        return r->port == 0 || r->port == 443 || (r->port == 80 && strcmp(r->kind, "http") == 0);
-}
-
-/* target(r): what was asked for, on one line. The caller frees. */
-static char *target(const struct audit_record *r)
-{
-        _cleanup_free_ char *host = str_quote(r->host);
-        _cleanup_free_ char *path = str_quote(r->path);
-        char port[24] = "";
-        if (!is_usual_port(r))
-                snprintf(port, sizeof port, ":%" PRIu64, r->port);
-        return str_fmt("%s%s%s", host, port, path);
-}
-
 static const char *colour(const struct audit_record *r)
 {
         if (audit_record_is_refused(r))
                 return "\033[31m";
         return strcmp(r->verdict, "error") == 0 ? "\033[33m" : "\033[32m";
+}
+
+/* is_of_door(r): does the line of a request suit it? What processes did is told in words. */
+static bool is_of_door(const struct audit_record *r)
+{
+        switch (story_group_of(r->kind)) {
+        case STORY_REQUEST:
+        case STORY_SECRET:
+        case STORY_ALARM:
+                return true;
+        case STORY_BOX:
+                return strcmp(r->kind, "box") != 0;
+        case STORY_PROCESS:
+        case STORY_SOCKET:
+        case STORY_CALL:
+        case STORY_FILES:
+        case STORY_REVIEW:
+        case STORY_OTHER:
+        case STORY_GROUP_COUNT:
+                break;
+        }
+        return false;
+}
+
+static void print_head(struct view *v)
+{
+        if (v->shown_n++ == 0)
+                printf("%-14s  %-7s  %4s  %5s  %5s  %-7s  %s\n", "TIME", "VERDICT", "CODE", "SENT",
+                       "GOT", "METHOD", "WHAT");
+}
+
+static void print_words(struct view *v, const struct audit_record *r)
+{
+        char t[24];
+        _cleanup_free_ char *verdict = str_quote(r->verdict);
+        _cleanup_free_ char *kind = str_quote(r->kind);
+        _cleanup_free_ char *what = story_text_record(r);
+        _cleanup_free_ char *who = story_text_who(r);
+        print_head(v);
+        printf("%s  %s%-7s%s  %4s  %5s  %5s  %-7s  %s%s%s\n", when(r->time, t),
+               v->has_colour ? colour(r) : "", *verdict ? verdict : "-",
+               v->has_colour ? "\033[0m" : "", "-", "-", "-", kind, what, *who ? "  " : "", who);
 }
 
 static void print_line(struct view *v, const struct audit_record *r)
@@ -87,17 +102,15 @@ static void print_line(struct view *v, const struct audit_record *r)
         bool is_custody = strcmp(r->kind, "secret") == 0 || strcmp(r->kind, "alarm") == 0;
         _cleanup_free_ char *word = str_quote(*r->method && !is_custody ? r->method : r->kind);
         _cleanup_free_ char *secrets = str_quote(r->secrets);
-        _cleanup_free_ char *what = target(r);
+        _cleanup_free_ char *what = story_text_target(r);
         _cleanup_free_ char *rule = str_quote(r->rule);
         _cleanup_free_ char *note = str_quote(r->note);
         if (r->status)
                 snprintf(status, sizeof status, "%" PRIu64, r->status);
-        if (v->shown_n++ == 0)
-                printf("%-14s  %-7s  %4s  %5s  %5s  %-7s  %s\n", "TIME", "VERDICT", "CODE", "SENT",
-                       "GOT", "METHOD", "WHAT");
+        print_head(v);
         printf("%s  %s%-7s%s  %4s  %5s  %5s  %-7s  %s", when(r->time, t),
                v->has_colour ? colour(r) : "", verdict, v->has_colour ? "\033[0m" : "", status,
-               size(r->bytes_up, up), size(r->bytes_down, down), word, what);
+               story_text_size(r->bytes_up, up), story_text_size(r->bytes_down, down), word, what);
         bool has_note = *note && strcmp(note, rule) != 0;
         if (*rule || has_note)
                 printf("  (%s%s%s)", rule, *rule && has_note ? "; " : "", has_note ? note : "");
@@ -117,12 +130,17 @@ static int show(struct audit_log *l, struct view *v, struct err *err)
         struct audit_record r;
         int got;
         while ((got = audit_log_next(l, &r, err)) > 0) {
-                if (v->is_verifying || (v->is_denied && !audit_record_is_refused(&r)))
+                int64_t us = 0;
+                story_time_of(r.time, &us);
+                if (v->is_verifying || !story_filter_time(v->filter, us) ||
+                    !story_filter_record(v->filter, &r))
                         continue;
                 if (v->is_json)
                         printf("%.*s\n", (int)l->line_len, l->line);
-                else
+                else if (is_of_door(&r))
                         print_line(v, &r);
+                else
+                        print_words(v, &r);
         }
         fflush(stdout);
         return got;
@@ -170,9 +188,11 @@ static int run_on(int dir, const char *id, struct view *v)
 static int run(int argc, char **argv)
 {
         struct view v = {.shown_n = 0};
+        _cleanup_story_args_ struct story_args sa = {0};
         const struct arg flags[] = {
                 ARG_BOOL('f', "follow", &v.is_following, "go on until the box ends"),
                 ARG_BOOL(0, "denied", &v.is_denied, "only what was refused"),
+                STORY_FLAGS(&sa),
                 ARG_BOOL(0, "json", &v.is_json, "the records themselves, one JSON object a line"),
                 ARG_BOOL(0, "verify", &v.is_verifying,
                          "print no records; say whether any was changed or removed"),
@@ -182,7 +202,7 @@ static int run(int argc, char **argv)
         _cleanup_strs_ struct strs words = {0};
         if (args_only(&a, &words, 0, 1) < 0)
                 return a.exit_code;
-        if (v.is_verifying && (v.is_following || v.is_denied || v.is_json))
+        if (v.is_verifying && (v.is_following || v.is_denied || v.is_json || story_args_has(&sa)))
                 return args_bad(&a, "--verify goes with no other flag");
         v.has_colour = out_has_colour(STDOUT_FILENO);
         struct err err = {0};
@@ -192,22 +212,32 @@ static int run(int argc, char **argv)
         _cleanup_close_ int dir = store_box_dir(&b.store, b.id, &err);
         if (dir < 0)
                 return out_error(&err);
+        _cleanup_story_filter_ struct story_filter filter;
+        if (story_args_filter(&sa, &b.store, b.id, &filter, &err) < 0)
+                return args_bad(&a, "%s", err.text);
+        filter.is_denied = v.is_denied;
+        v.filter = &filter;
         return run_on(dir, b.id, &v);
 }
 
 const struct cmd cmd_log = {
         .name = "log",
-        .args = "[BOX] [-f] [--denied] [--json] [--verify]",
-        .summary = "what a box asked of the network",
-        .help = "Prints one line per request or connection of BOX (the newest box if none is "
-                "named): when, the verdict, the answer's status, bytes sent and got, what was "
-                "asked, and the rule that decided. Values in queries are not kept. Each record "
-                "holds the hash of the one before; --verify says whether the chain is whole.\n"
+        .args = "[BOX] [-f] [--denied] [--kind KIND,...] [flags]",
+        .summary = "what a box asked of the network, ran, and was refused",
+        .help = "Prints one line per record of BOX (the newest box if none is named): when, the "
+                "verdict, the answer's status, bytes sent and got, what was asked or done, and the "
+                "rule that decided. Values in queries are not kept. Each record holds the hash of "
+                "the one before; --verify says whether the chain is whole.\n"
+                "\n"
+                "Records stand in the order in which they were written: a request when it ended. "
+                "ostiary timeline has everything by time, with the changed files, and its help the "
+                "words for TIME and KIND.\n"
                 "\n"
                 "What the box's command wrote is another matter: ostiary logs.\n"
                 "\n"
                 "Examples:\n"
                 "  ostiary log -f night\n"
-                "  ostiary log --denied --json night\n",
+                "  ostiary log --denied --json night\n"
+                "  ostiary log night --kind http --host github.com --since 02:00\n",
         .run = run,
 };

@@ -199,6 +199,8 @@ char *story_text_change(const struct story_change *c)
         if (c->is_odd)
                 buf_put_str(&b, "  [a name that looks like another]");
         put(&b, "  [cannot be applied: ", c->refused ? c->refused : "", "]");
+        if (c->is_at_latest)
+                buf_put_str(&b, "  (then or before)");
         if (story_text_is_odd_time(c))
                 buf_put_fmt(&b, "  (says it is of %s %.8s, which a box can set)",
                             story_time_day(c->mtime_us, day), story_time_clock(c->mtime_us, t));

@@ -52,6 +52,7 @@ struct story_change {
         enum file_class class;
         char why[96]; /* of the class */
         bool is_odd, is_masked, is_home;
+        bool is_at_latest; /* a deletion whose mark is shared with later ones: then or before */
 };
 
 /* One apply, undo or live run of the box's. */
