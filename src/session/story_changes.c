@@ -52,6 +52,7 @@ static int on_change(void *ctx, const struct ws_change *w)
                 .is_odd = w->class.is_odd,
                 .is_masked = w->is_masked,
                 .is_home = w->root->kind == WS_ROOT_HOME,
+                .is_at_latest = w->after.kind == WS_NONE && w->after.nlink > 1,
         };
         c.order_us = c.time_us + g->tick_us;
         if (!story_filter_time(s->filter, c.time_us))
