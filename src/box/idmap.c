@@ -94,12 +94,36 @@ static int copied(const char *path, bool is_judged, struct err *err)
         return source < 0 ? -1 : mnt_clone(source, "", false, 0, err);
 }
 
+/* frozen(m, err): what is frozen belongs to the box already. Ends with -1; NULL on failure. */
+static int *frozen(const struct box_mount *m, struct err *err)
+{
+        int *v = malloc((m->lowers.n + 1) * sizeof *v);
+        if (!v) {
+                err_set(err, E_SYSTEM, "out of memory");
+                return NULL;
+        }
+        for (size_t i = 0; i < m->lowers.n; i++) {
+                v[i] = mnt_clone(AT_FDCWD, m->lowers.v[i], false, 0, err);
+                v[i + 1] = -1;
+                if (v[i] >= 0)
+                        continue;
+                err_add(err, "prepare %s", m->lowers.v[i]);
+                while (i-- > 0)
+                        close(v[i]);
+                free(v);
+                return NULL;
+        }
+        v[m->lowers.n] = -1;
+        return v;
+}
+
 int idmap_sources(const struct box_plan *p, struct idmap_fds *fds, struct err *err)
 {
         fds->n = (unsigned)p->mounts_n;
         fds->sources = malloc((fds->n + 1) * sizeof(int));
         fds->layers = malloc((fds->n + 1) * sizeof(int));
-        if (!fds->sources || !fds->layers) {
+        fds->lowers = calloc(fds->n + 1, sizeof(int *));
+        if (!fds->sources || !fds->layers || !fds->lowers) {
                 fds->n = 0;
                 idmap_free(fds);
                 return err_set(err, E_SYSTEM, "out of memory");
@@ -128,6 +152,10 @@ int idmap_sources(const struct box_plan *p, struct idmap_fds *fds, struct err *e
                         idmap_free(fds);
                         return err_add(err, "prepare %s", m->layer);
                 }
+                if (m->lowers.n && !(fds->lowers[i] = frozen(m, err))) {
+                        idmap_free(fds);
+                        return -1;
+                }
         }
         return 0;
 }
@@ -137,8 +165,12 @@ void idmap_free(struct idmap_fds *fds)
         for (unsigned i = 0; i < fds->n; i++) {
                 close_fd(&fds->sources[i]);
                 close_fd(&fds->layers[i]);
+                for (int *v = fds->lowers[i]; v && *v >= 0; v++)
+                        close(*v);
+                free(fds->lowers[i]);
         }
         free(fds->sources);
         free(fds->layers);
+        free(fds->lowers);
         *fds = (struct idmap_fds){0};
 }

@@ -5,6 +5,7 @@
 #define BOX_MNT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct err;
@@ -16,6 +17,12 @@ int mnt_make(const char *fs, uint64_t attrs, struct err *, ...);
 /* mnt_overlay_ro(top_fd, bottom_fd, err): a detached read-only overlay of two directories and no
  * upper: what is a socket or a FIFO below is a dead object in it (B1). */
 int mnt_overlay_ro(int top_fd, int bottom_fd, struct err *);
+
+/* mnt_overlay_rw(lowers, n, layer_fd, stage_fd, err): a detached overlay over ${n} directories,
+ * topmost first, that is written in the upper and work of ${layer_fd}. ${stage_fd} is a directory
+ * of our own in which a mount may be made for a moment: kernels before 6.8 take long lists no other
+ * way. */
+int mnt_overlay_rw(const int *lowers, size_t n, int layer_fd, int stage_fd, struct err *);
 
 /* mnt_clone(dir_fd, path, is_recursive, attrs, err): a detached, private copy of what ${path}
  * shows, with ${attrs} added. AT_EMPTY_PATH when path is "". */

@@ -37,14 +37,19 @@ void box_plan_port(struct box_plan *p, uint16_t port)
         v[p->door_ports_n++] = port;
 }
 
+void box_mount_free(struct box_mount *m)
+{
+        free(m->source);
+        free(m->target);
+        free(m->layer);
+        free(m->why);
+        strs_free(&m->lowers);
+}
+
 void box_plan_free(struct box_plan *p)
 {
-        for (size_t i = 0; i < p->mounts_n; i++) {
-                free(p->mounts[i].source);
-                free(p->mounts[i].target);
-                free(p->mounts[i].layer);
-                free(p->mounts[i].why);
-        }
+        for (size_t i = 0; i < p->mounts_n; i++)
+                box_mount_free(&p->mounts[i]);
         free(p->mounts);
         free(p->id);
         free(p->hostname);

@@ -21,10 +21,12 @@ enum box_mount_kind {
 
 struct box_mount {
         enum box_mount_kind kind;
-        char *source; /* absolute host path, resolved; NULL for an empty HOME */
-        char *target; /* absolute path in the box */
-        char *layer;  /* COW and HOME: host directory that holds upper/ and work/ */
-        char *why;    /* words for explain: "workspace", "toolchain: nvm", ... */
+        char *source;       /* absolute host path, resolved; NULL for an empty HOME */
+        char *target;       /* absolute path in the box */
+        char *layer;        /* COW and HOME: host directory that holds upper/ and work/ */
+        struct strs lowers; /* COW and HOME: frozen layers between upper and source, topmost first
+                             */
+        char *why;          /* words for explain: "workspace", "toolchain: nvm", ... */
 };
 
 struct box_plan {
@@ -61,6 +63,8 @@ struct box_mount *box_plan_mount(struct box_plan *, enum box_mount_kind, const c
 /* box_plan_port(p, port): one more port that listens at the door. One that is there already, and
  * 53, which always is, are not added again. */
 void box_plan_port(struct box_plan *, uint16_t port);
+/* box_mount_free(m): what it points to. */
+void box_mount_free(struct box_mount *);
 void box_plan_free(struct box_plan *);
 
 /* The kernel ids of a box that root started. High enough to be nobody's. */

@@ -101,6 +101,7 @@ int box_start(const struct box_plan *plan, const struct box_first *first, int ne
                                   .ctl_fd = ctl[1],
                                   .source_fds = staged.sources,
                                   .layer_fds = staged.layers,
+                                  .lower_fds = staged.lowers,
                                   .root_on_fd = -1,
                                   .mask_fd = -1,
                                   .trust_fd = -1,

@@ -18,6 +18,7 @@ struct build {
          * supervisor, because a high uid cannot walk to them. -1 where there is none. */
         const int *source_fds;
         const int *layer_fds;
+        int *const *lower_fds; /* of each mount, as many as it has lowers */
         int keep_fds[4]; /* what step_fds leaves open besides 0-2: the control socket, and the pipes
                             of the first command; -1 where there is none */
         int root_on_fd;  /* the host directory that the new root is mounted on */

@@ -84,27 +84,43 @@ static int mount_file(struct build *b, const struct box_mount *m, int src_fd, st
         return mnt_attach(mnt, to, err);
 }
 
-/* overlay_rw: lower may be -1 for none (an empty directory stands in). */
-static int overlay_rw(struct build *b, int lower_fd, int layer_fd, struct err *err)
+/* open_lowers(b, i, v, err): the frozen layers of mount ${i}, topmost first; ${v} has room. */
+static int open_lowers(struct build *b, size_t i, int *v, struct err *err)
 {
-        char lower[32], upper[40], work[40];
-        snprintf(lower, sizeof lower, "/proc/self/fd/%d", lower_fd < 0 ? b->empty_fd : lower_fd);
-        snprintf(upper, sizeof upper, "/proc/self/fd/%d/upper", layer_fd);
-        snprintf(work, sizeof work, "/proc/self/fd/%d/work", layer_fd);
-        /* volatile: the box's own fsync need not reach the disk; the layers are only worth
-         * something after the box ended, and what is applied to the host is synced then. */
-        return mnt_make("overlay", MNT_SAFE, err, "lowerdir", lower, "upperdir", upper, "workdir",
-                        work, "userxattr", NULL, "volatile", NULL, NULL);
+        const struct box_mount *m = &b->plan->mounts[i];
+        const int *staged = b->lower_fds ? b->lower_fds[i] : NULL;
+        char stage[40];
+        for (size_t k = 0; k < m->lowers.n; k++) {
+                snprintf(stage, sizeof stage, "lower%zu", i);
+                if (staged && k == 0 && mkdirat(b->stage_fd, stage, 0700) < 0)
+                        return err_sys(err, "make a place for frozen layers");
+                v[k] = here(b, staged ? staged[k] : -1, stage, k, m->lowers.v[k], false, err);
+                if (v[k] < 0)
+                        return -1;
+        }
+        return 0;
 }
 
-static int mount_cow(struct build *b, const struct box_mount *m, int src_fd, int layer_fd,
-                     struct err *err)
+static int mount_cow(struct build *b, size_t i, int src_fd, int layer_fd, struct err *err)
 {
-        int mnt;
-        if (src_fd < 0) /* a home without an accepted layer needs no overlay: it is the upper */
+        const struct box_mount *m = &b->plan->mounts[i];
+        int mnt = -1;
+        size_t n = m->lowers.n;
+        if (src_fd < 0 && n == 0) {
+                /* a home without an accepted layer needs no overlay: it is the upper */
                 mnt = mnt_clone(layer_fd, "upper", false, MNT_SAFE, err);
-        else
-                mnt = overlay_rw(b, src_fd, layer_fd, err);
+        } else {
+                _cleanup_free_ int *v = malloc((n + 1) * sizeof *v);
+                if (!v)
+                        return err_set(err, E_SYSTEM, "out of memory");
+                for (size_t k = 0; k < n; k++)
+                        v[k] = -1;
+                v[n] = src_fd;
+                if (open_lowers(b, i, v, err) == 0)
+                        mnt = mnt_overlay_rw(v, n + (src_fd >= 0), layer_fd, b->stage_fd, err);
+                for (size_t k = 0; k < n; k++)
+                        close_fd(&v[k]);
+        }
         _cleanup_close_ int own = mnt;
         if (mnt < 0) {
                 if (err->sys == EINVAL && m->source && submounts_below(m->source))
@@ -156,7 +172,7 @@ static int mount_one(struct build *b, size_t i, struct err *err)
                 return mount_file(b, m, src, err);
         case BOX_MOUNT_COW:
         case BOX_MOUNT_HOME:
-                return mount_cow(b, m, src, layer, err);
+                return mount_cow(b, i, src, layer, err);
         case BOX_MOUNT_LIVE:
                 return mount_live(b, m, src, err);
         }

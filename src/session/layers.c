@@ -43,7 +43,10 @@ static int make_layer(const struct box_plan *p, const struct box_mount *m, int l
 {
         const char *name = strrchr(m->layer, '/') + 1;
         struct stat st = {.st_mode = 0755};
-        if (m->kind == BOX_MOUNT_HOME)
+        if (m->lowers.n) { /* the root's mode is the upper's, whatever lies below */
+                if (lstat(m->lowers.v[0], &st) < 0)
+                        return err_sys(err, "look at %s", m->lowers.v[0]);
+        } else if (m->kind == BOX_MOUNT_HOME)
                 st.st_mode = 0700;
         else if (m->source && stat(m->source, &st) < 0)
                 return err_sys(err, "look at %s", m->source);
@@ -78,7 +81,7 @@ int layers_make(const struct session_plan *plan, int dir_fd, struct err *err)
                 int is_new = make_layer(p, &p->mounts[i], layers, err);
                 if (is_new < 0)
                         return -1;
-                if (is_new && p->mounts[i].kind == BOX_MOUNT_HOME)
+                if (is_new && p->mounts[i].kind == BOX_MOUNT_HOME && !p->mounts[i].lowers.n)
                         wants_seed = 1;
         }
         return wants_seed;
@@ -100,7 +103,7 @@ bool layers_have_changes(const struct session_plan *plan)
 {
         for (size_t i = 0; i < plan->box.mounts_n; i++) {
                 const struct box_mount *m = &plan->box.mounts[i];
-                if (m->kind == BOX_MOUNT_COW && has_entries(m->layer))
+                if (m->kind == BOX_MOUNT_COW && (m->lowers.n || has_entries(m->layer)))
                         return true;
         }
         return false;

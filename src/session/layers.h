@@ -14,11 +14,12 @@ struct store;
 
 /* layers_make(plan, dir_fd, err): root/ and layers/NAME/{upper,work} in the box's directory. On a
  * box that ran before, uppers are kept and work directories made anew (an overlay with `volatile`
- * refuses to be mounted over the old one). Returns 1 when the home is new and wants its seeds, 0
- * when it was there, -1 on failure. */
+ * refuses to be mounted over the old one). The plan knows the frozen layers already. Returns 1 when
+ * the home is new and wants its seeds, 0 when it was there, -1 on failure. */
 int layers_make(const struct session_plan *, int dir_fd, struct err *);
 
-/* layers_have_changes(plan): did the box write to any copy-on-write layer but its home? */
+/* layers_have_changes(plan): did the box, or one it was made from, write to any copy-on-write
+ * layer but its home? */
 bool layers_have_changes(const struct session_plan *);
 
 /* layers_accept_home(plan, store, err): take the profile's kept paths of the home over. */

@@ -263,10 +263,7 @@ static void order_mounts(struct box_plan *b)
                         memmove(&b->mounts[i], &b->mounts[i + 1],
                                 (b->mounts_n - i - 1) * sizeof gone);
                         b->mounts_n--;
-                        free(gone.source);
-                        free(gone.target);
-                        free(gone.layer);
-                        free(gone.why);
+                        box_mount_free(&gone);
                         i--;
                         break;
                 }

@@ -97,6 +97,8 @@ static int lay_over(struct mask *k, const struct secret_mask_tree *t, const char
         struct err err = {0};
         const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
         const struct secret_mask_entry *was = secret_mask_list_find(&k->old, t->layer, path);
+        if (secret_mask_is_frozen(t, path))
+                return 0;
         _cleanup_close_ int dir = t->upper_fd < 0 ? -1 : parent(k, t, path, &err);
         struct stat there;
         if (dir < 0) {

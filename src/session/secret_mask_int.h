@@ -67,12 +67,16 @@ struct secret_mask_tree {
         char *target;   /* in the box */
         char layer[32]; /* "ws", "git0", or "live" */
         int source_fd, upper_fd;
+        struct strs lowers; /* frozen layers between them */
 };
 
 /* secret_mask_tree_open(m, t): is this mount one that is looked through? Close it in any case. */
 bool secret_mask_tree_open(const struct box_mount *, struct secret_mask_tree *);
 void secret_mask_tree_close(struct secret_mask_tree *);
 #define _cleanup_tree_ __attribute__((cleanup(secret_mask_tree_close)))
+/* secret_mask_is_frozen(t, path): has a frozen layer something to say of it? Then what the box sees
+ * there is its own. */
+bool secret_mask_is_frozen(const struct secret_mask_tree *, const char *path);
 /* secret_mask_tree_walk(t, paths): the files in it that are worth a look. */
 void secret_mask_tree_walk(const struct secret_mask_tree *, struct strs *paths);
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/xattr.h>
 
 void secret_mask_tree_close(struct secret_mask_tree *t)
 {
@@ -19,6 +20,42 @@ void secret_mask_tree_close(struct secret_mask_tree *t)
         close_fd(&t->upper_fd);
         free(t->source);
         free(t->target);
+        strs_free(&t->lowers);
+}
+
+/* says(lower, path): does this frozen layer decide what is at ${path}? It has it, hides it, or
+ * hides a directory above. */
+static bool says(int lower, const char *path)
+{
+        _cleanup_close_ int dir = fcntl(lower, F_DUPFD_CLOEXEC, 3);
+        for (const char *p = path; dir >= 0;) {
+                size_t n = strcspn(p, "/");
+                _cleanup_free_ char *name = str_fmt("%.*s", (int)n, p);
+                struct stat st;
+                char mark;
+                if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+                        return false;
+                if (!p[n] || !S_ISDIR(st.st_mode))
+                        return true;
+                int next = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+                close(dir);
+                dir = next;
+                if (dir >= 0 && fgetxattr(dir, "user.overlay.opaque", &mark, 1) == 1 && mark == 'y')
+                        return true;
+                p += n + 1;
+        }
+        return false;
+}
+
+bool secret_mask_is_frozen(const struct secret_mask_tree *t, const char *path)
+{
+        for (size_t i = 0; i < t->lowers.n; i++) {
+                _cleanup_close_ int fd =
+                        open(t->lowers.v[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+                if (fd >= 0 && says(fd, path))
+                        return true;
+        }
+        return false;
 }
 
 /* Copies, because the plan's mounts may
@@ -33,6 +70,8 @@ bool secret_mask_tree_open(const struct box_mount *m, struct secret_mask_tree *t
                 _cleanup_free_ char *upper = str_fmt("%s/upper", m->layer);
                 t->upper_fd = open(upper, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         }
+        for (size_t i = 0; i < m->lowers.n; i++)
+                strs_add(&t->lowers, m->lowers.v[i]);
         t->source = str_dup(m->source);
         t->target = str_dup(m->target);
         snprintf(t->layer, sizeof t->layer, "%s", m->layer ? strrchr(m->layer, '/') + 1 : "live");

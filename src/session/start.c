@@ -8,6 +8,7 @@
 #include "policy/profile.h"
 #include "session/ca.h"
 #include "session/etcmask.h"
+#include "session/frozen.h"
 #include "session/home.h"
 #include "session/layers.h"
 #include "session/plan.h"
@@ -90,7 +91,11 @@ static int launch(struct session_opts *opts, const struct store *store, struct s
 {
         a->mask_fd = a->home_fd = -1;
         a->ca = CA_NONE;
-        int is_new = layers_make(plan, a->dir_fd, err);
+        int is_new = frozen_lowers(plan, store, a->id, a->dir_fd, err) < 0
+                             ? -1
+                             : layers_make(plan, a->dir_fd, err);
+        if (is_new >= 0 && frozen_roots(plan, a->dir_fd, err) < 0)
+                is_new = -1;
         int r = is_new < 0 || hold(plan, store, a, err) < 0 ? -1 : 0;
         if (r == 0 && is_new && session_plan_seed(plan, opts, store, a->dir_fd, err) < 0)
                 r = err_add(err, "prepare the box's home");

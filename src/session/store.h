@@ -87,8 +87,8 @@ int store_box_dir(const struct store *, const char *id, struct err *);
 int store_box_lock(int dir_fd, struct err *);
 bool store_box_is_alive(int dir_fd);
 
-/* store_box_has_changes(dir_fd): does a layer other than the home's hold anything? Looked up on
- * disk, for boxes whose supervisor was killed before it could write it down. */
+/* store_box_has_changes(dir_fd): does a layer other than the home's hold anything, frozen ones
+ * included? Looked up on disk, for boxes whose supervisor was killed before it could write it down. */
 bool store_box_has_changes(int dir_fd);
 
 /* meta: written whole and renamed; `state` on disk is what was last known, store_meta_read corrects

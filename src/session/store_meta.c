@@ -4,8 +4,9 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fdio.h"
-#include "base/str.h"
 #include "base/kv.h"
+#include "base/str.h"
+#include "session/frozen.h"
 #include "session/store.h"
 
 #include <errno.h>
@@ -179,9 +180,7 @@ bool store_box_has_changes(int dir_fd)
 {
         int fd = openat(dir_fd, "layers", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         _cleanup_closedir_ DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-        if (!d)
-                return false;
-        for (struct dirent *e; (e = readdir(d));) {
+        for (struct dirent *e; d && (e = readdir(d));) {
                 char upper[300];
                 if (e->d_name[0] == '.' || strcmp(e->d_name, "home") == 0)
                         continue;
@@ -189,5 +188,5 @@ bool store_box_has_changes(int dir_fd)
                 if (!is_empty(fd, upper))
                         return true;
         }
-        return false;
+        return frozen_have_changes(dir_fd);
 }

@@ -71,7 +71,10 @@ static int open_file(int from, const char *name, const struct stat *st)
                 return -1;
         fd = openat(from, name, flags);
         int e = errno;
-        fchmodat(from, name, st->st_mode & 07777, 0);
+        if (fchmodat(from, name, st->st_mode & 07777, 0) < 0 && fd >= 0) {
+                close(fd);
+                return -1;
+        }
         errno = e;
         return fd;
 }

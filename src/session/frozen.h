@@ -1,0 +1,37 @@
+/* frozen.h - frozen layers as a session uses them (workspace/stack.h): where they lie, which of
+ * them a box is mounted over, what is written down of a box's directories at its first start, and
+ * making many of them one. */
+#ifndef SESSION_FROZEN_H
+#define SESSION_FROZEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct err;
+struct session_plan;
+struct store;
+
+/* frozen_open(store, err): the directory of frozen layers, made when missing; a descriptor or -1.
+ */
+int frozen_open(const struct store *, struct err *);
+
+/* frozen_lowers(plan, store, id, dir_fd, err): put the box's frozen layers under the plan's mounts.
+ * A list that is damaged, or a layer that is missing, is told with what can be done. The caller has
+ * the box's lock. Very many are squashed first. */
+int frozen_lowers(struct session_plan *, const struct store *, const char *id, int dir_fd,
+                  struct err *);
+
+/* frozen_roots(plan, dir_fd, err): `roots` (workspace/box_roots.h), unless it is there already;
+ * directories that are new to the box are added to it. */
+int frozen_roots(const struct session_plan *, int dir_fd, struct err *);
+
+/* frozen_have_changes(dir_fd): does a frozen layer of this box hold a part of its workspace? */
+bool frozen_have_changes(int dir_fd);
+
+/* frozen_squash_later(store, id, n): when ${n} layers are too many, a process of its own makes them
+ * fewer, in its own time. What it needs is copied; returns at once. */
+void frozen_squash_later(const struct store *, const char *id, size_t n);
+/* frozen_squash(store, id, err): the same now; 1 done, 0 nothing to do or the box is alive, -1. */
+int frozen_squash(const struct store *, const char *id, struct err *);
+
+#endif
