@@ -5,6 +5,7 @@
 
 #define COMMIT FILE_RUNS_ON_COMMIT
 #define OPEN   FILE_RUNS_ON_OPEN
+#define BUILD  FILE_RUNS_ON_BUILD
 #define CI     FILE_RUNS_IN_CI
 #define AGENT  FILE_STEERS_AGENT
 #define OWN    FILE_CONFIGURES_OSTIARY
@@ -128,6 +129,19 @@ static const struct file_class_row agent_rows[] = {
         {AGENT, ".tabnine/", "Tabnine settings"},
 };
 
+/* Installed packages are programs that the next build or test runs; what they hold of other
+ * projects' pipelines and build files means nothing more. */
+static const struct file_class_row installed_rows[] = {
+        {BUILD, "node_modules/", "installed packages"},
+        {BUILD, "bower_components/", "installed packages"},
+        {BUILD, "site-packages/", "installed packages"},
+        {BUILD, ".venv/", "installed packages"},
+        {BUILD, "venv/", "installed packages"},
+        {BUILD, ".tox/", "installed packages"},
+        {BUILD, ".nox/", "installed packages"},
+        {BUILD, "Pods/", "installed packages"},
+};
+
 static const struct file_class_row ci_rows[] = {
         {CI, ".github/workflows/", "workflow"},
         {CI, ".github/actions/", "action"},
@@ -182,30 +196,36 @@ static const struct file_class_row ci_rows[] = {
         {CI, ".readthedocs.y*ml", "documentation build"},
 };
 
-#define ROWS(r)                                                                                    \
-        {                                                                                          \
-                r, sizeof r / sizeof r[0]                                                          \
-        }
 /* Agents come before editors, because .vscode/mcp.json is more than an editor's file. */
 static const struct {
         const struct file_class_row *v;
-        size_t n;
-} tables[] = {ROWS(own_rows), ROWS(commit_rows), ROWS(agent_rows)};
+        const size_t *n;
+} tables[] = {
+#define ROWS(r)                                                                                    \
+        {                                                                                          \
+                r, &(const size_t)                                                                 \
+                {                                                                                  \
+                        sizeof r / sizeof r[0]                                                     \
+                }                                                                                  \
+        }
+        ROWS(own_rows),
+        ROWS(commit_rows),
+        ROWS(agent_rows),
+        {file_class_open_rows, &file_class_open_rows_n},
+        ROWS(installed_rows),
+        ROWS(ci_rows),
+        {file_class_build_rows, &file_class_build_rows_n},
+#undef ROWS
+};
 
 const struct file_class_row *file_class_row_at(size_t i)
 {
         for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++) {
-                if (i < tables[t].n)
+                if (i < *tables[t].n)
                         return &tables[t].v[i];
-                i -= tables[t].n;
+                i -= *tables[t].n;
         }
-        if (i < file_class_open_rows_n)
-                return &file_class_open_rows[i];
-        i -= file_class_open_rows_n;
-        if (i < sizeof ci_rows / sizeof ci_rows[0])
-                return &ci_rows[i];
-        i -= sizeof ci_rows / sizeof ci_rows[0];
-        return i < file_class_build_rows_n ? &file_class_build_rows[i] : NULL;
+        return NULL;
 }
 
 const struct file_class_row file_class_git_rows[] = {

@@ -22,7 +22,6 @@ void classify_change(struct classify *, struct ws_change *);
 
 /* classify_path(c, path, kind, verdict): the same for something that is there, without a
  * comparison: a git config with no key that runs anything is plain. For live workspaces. */
-void classify_path(struct classify *, const char *path, enum ws_kind,
-                   struct file_class_verdict *);
+void classify_path(struct classify *, const char *path, enum ws_kind, struct file_class_verdict *);
 
 #endif

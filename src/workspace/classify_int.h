@@ -1,0 +1,27 @@
+/* classify_int.h - what a repository's own settings say about other files: where its hooks are, and
+ * which files its configuration includes. Shared by classify.c and classify_said.c. */
+#ifndef WORKSPACE_CLASSIFY_INT_H
+#define WORKSPACE_CLASSIFY_INT_H
+
+#include "base/strs.h"
+#include "workspace/box_roots.h"
+
+struct buf;
+struct file_class_verdict;
+
+struct classify_said {
+        struct strs hooks;   /* directories, from the root */
+        struct strs configs; /* files */
+};
+/* classify_said_read(s, root, view): add what .git/config and .git/hooks of the root say; a view
+ * without layers says nothing. */
+void classify_said_read(struct classify_said *, const struct ws_root *, const struct ws_view *);
+/* classify_said_judge(s, path, verdict): replace a verdict when the settings name this path. */
+void classify_said_judge(const struct classify_said *, const char *path,
+                         struct file_class_verdict *);
+void classify_said_free(struct classify_said *);
+
+/* classify_read(view, path, text): the whole of a regular file of at most GIT_CONFIG_MAX bytes. */
+int classify_read(const struct ws_view *, const char *path, struct buf *text);
+
+#endif
