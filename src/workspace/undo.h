@@ -12,6 +12,7 @@
  *                                      | ? (not known: whatever is there). The last line of a path
  *                                      counts.
  *   skip PATH                          it was not touched after all
+ *   swept 1                            temporary files of the interrupted run were removed
  *   done 1                             the last line; without it the run was interrupted, and both
  *                                      `apply` again and `undo N` are right
  *   undone BY_N                        appended when it was taken back (parts: undone
@@ -52,6 +53,9 @@ int undo_state_parse(const char *text, struct undo_state *);
 struct undo_ident {
         uint64_t dev, ino, size;
         int64_t mtime_ns, ctime_ns;
+        bool uid_known;
+        uid_t uid; /* not compared: what replaces a file belongs to whom it belonged, if it can */
+        gid_t gid;
 };
 
 /* undo_state_of(root_fd, path, objects_fd, state, ident, err): what is at ${path} now, through no
@@ -73,6 +77,7 @@ struct undo_record {
         uint64_t of;
         int64_t when_s;
         bool is_done, is_undone;
+        bool is_swept;        /* interrupted, and its temporary files are gone */
         uint64_t undone_by;   /* the last one */
         struct undo_entry *v; /* NULL when they were not asked for */
         size_t entries_n;     /* counted in any case; without entries: lines */
@@ -125,6 +130,8 @@ void undo_add(struct undo_writer *, const char *path, const struct undo_state *b
 void undo_skip(struct undo_writer *, const char *path);
 /* undo_undone(w, by, path): that a part, or with NULL all of it, was taken back by record ${by}. */
 void undo_undone(struct undo_writer *, uint64_t by, const char *path);
+/* undo_swept(w): temporary files of the interrupted run are gone. */
+void undo_swept(struct undo_writer *);
 int undo_sync(struct undo_writer *, struct err *);
 int undo_done(struct undo_writer *, struct err *);
 void undo_close(struct undo_writer *); /* NULL is fine */

@@ -173,6 +173,8 @@ static void read_line(struct reader *d, char *key, char *value, bool with_entrie
                 read_undone(d, value);
         } else if (strcmp(key, "done") == 0) {
                 r->is_done = true;
+        } else if (strcmp(key, "swept") == 0) {
+                r->is_swept = true;
         } else if (strcmp(key, "what") == 0) {
                 set(&r->what, value);
         } else if (strcmp(key, "box") == 0) {

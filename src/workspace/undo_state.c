@@ -184,6 +184,9 @@ int undo_state_of(int root_fd, const char *path, int objects_fd, struct undo_sta
                         *id = (struct undo_ident){
                                 .dev = st.st_dev,
                                 .ino = st.st_ino,
+                                .uid_known = true,
+                                .uid = st.st_uid,
+                                .gid = st.st_gid,
                                 .size = (uint64_t)st.st_size,
                                 .mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 +
                                             st.st_mtim.tv_nsec,

@@ -208,6 +208,11 @@ void undo_undone(struct undo_writer *w, uint64_t by, const char *path)
         put_fields(w, "undone", &b);
 }
 
+void undo_swept(struct undo_writer *w)
+{
+        kv_put_bool(&w->out, "swept", true);
+}
+
 int undo_sync(struct undo_writer *w, struct err *err)
 {
         flush(w);

@@ -1,0 +1,136 @@
+/* undo_ops.c - the list of what is to land: sorted so that parents come before what is in them,
+ * completed by the directories that are missing. Called by apply and undo before undo_land_run. */
+#include "base/beneath.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "workspace/undo_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* by_path(a, b): component by component, so that "a/b" comes before "a-b". */
+static int by_path(const char *a, const char *b)
+{
+        while (*a && *a == *b)
+                a++, b++;
+        int x = *a == '/' ? 1 : *a ? 2 + (unsigned char)*a : 0;
+        int y = *b == '/' ? 1 : *b ? 2 + (unsigned char)*b : 0;
+        return x - y;
+}
+
+static int by_op(const void *a, const void *b)
+{
+        return by_path(((const struct undo_op *)a)->path, ((const struct undo_op *)b)->path);
+}
+
+struct undo_op *undo_land_add(struct undo_land *l, const char *path, struct undo_state *before,
+                              struct undo_state *after, const struct undo_ident *id)
+{
+        if (l->n == l->cap) {
+                l->cap = l->cap ? l->cap * 2 : 64;
+                l->v = reallocarray(l->v, l->cap, sizeof *l->v);
+                if (!l->v)
+                        str_no_memory();
+        }
+        struct undo_op *op = &l->v[l->n++];
+        *op = (struct undo_op){
+                .path = str_dup(path), .before = *before, .after = *after, .ident = *id};
+        before->target = after->target = NULL;
+        return op;
+}
+
+void undo_land_free(struct undo_land *l)
+{
+        for (size_t i = 0; i < l->n; i++) {
+                free(l->v[i].path);
+                undo_state_free(&l->v[i].before);
+                undo_state_free(&l->v[i].after);
+        }
+        free(l->v);
+        l->v = NULL;
+        l->n = l->cap = 0;
+}
+
+void undo_land_sort(struct undo_land *l)
+{
+        if (l->n)
+                qsort(l->v, l->n, sizeof *l->v, by_op);
+}
+
+struct undo_op *undo_land_find(const struct undo_land *l, const char *path)
+{
+        struct undo_op key = {.path = (char *)path};
+        return l->n ? bsearch(&key, l->v, l->n, sizeof *l->v, by_op) : NULL;
+}
+
+enum above { ABOVE_THERE, ABOVE_MISSING, ABOVE_ODD };
+
+/* look_above(l, sorted_n, path): is there, or will there be, a directory at ${path}? */
+static enum above look_above(const struct undo_land *l, size_t sorted_n, const char *path)
+{
+        struct undo_land sorted = {.v = l->v, .n = sorted_n};
+        const struct undo_op *op = undo_land_find(&sorted, path);
+        struct stat st;
+        if (op && op->landing == UNDO_WAITS)
+                return op->after.kind == 'd'   ? ABOVE_THERE
+                       : op->after.kind == '-' ? ABOVE_MISSING
+                                               : ABOVE_ODD;
+        _cleanup_close_ int fd = beneath_open_nosym(l->root_fd, path, O_PATH | O_NOFOLLOW, 0, NULL);
+        if (fd < 0)
+                return errno == ENOENT ? ABOVE_MISSING : ABOVE_ODD;
+        return fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) ? ABOVE_THERE : ABOVE_ODD;
+}
+
+int undo_land_parents(struct undo_land *l, mode_t (*mode_of)(void *arg, const char *path),
+                      struct err *err)
+{
+        (void)err;
+        char done[PATH_MAX] = ""; /* the last parent that was looked at, and is fine */
+        undo_land_sort(l);
+        size_t sorted_n = l->n;
+        _cleanup_strs_ struct strs made = {0};
+        for (size_t i = 0; i < sorted_n; i++) {
+                char parent[PATH_MAX];
+                if (l->v[i].after.kind == '-' || l->v[i].landing != UNDO_WAITS)
+                        continue;
+                snprintf(parent, sizeof parent, "%s", l->v[i].path);
+                char *slash = strrchr(parent, '/');
+                if (!slash)
+                        continue;
+                *slash = 0;
+                if (strcmp(parent, done) == 0)
+                        continue;
+                bool is_odd = false;
+                /* from the top, so that what is added is added in order */
+                for (char *p = strchr(parent, '/');; p = strchr(p + 1, '/')) {
+                        if (p)
+                                *p = 0;
+                        enum above a = look_above(l, sorted_n, parent);
+                        if (a == ABOVE_MISSING &&
+                            (made.n == 0 || strcmp(made.v[made.n - 1], parent) != 0) &&
+                            !strs_has(&made, parent)) {
+                                struct undo_state before = {.kind = '-'};
+                                struct undo_state after = {.kind = 'd',
+                                                           .mode = mode_of(l->arg, parent)};
+                                undo_land_add(l, parent, &before, &after, &(struct undo_ident){0});
+                                strs_add(&made, parent);
+                        }
+                        is_odd = a == ABOVE_ODD;
+                        if (!p || is_odd)
+                                break;
+                        *p = '/';
+                }
+                if (is_odd) {
+                        l->v[i].landing = UNDO_LEFT;
+                        l->v[i].why = "something that is no directory is in the way";
+                        continue;
+                }
+                memcpy(done, parent, strlen(parent) + 1);
+        }
+        undo_land_sort(l);
+        return 0;
+}
