@@ -71,6 +71,8 @@ int undo_place_remove(struct undo_op *, int dir_fd, const char *name, const char
                       struct err *);
 int undo_place_dir(struct undo_op *, int dir_fd, const char *name, const char *temp, struct err *);
 int undo_place_link(struct undo_op *, int dir_fd, const char *name, const char *temp, struct err *);
+/* undo_place_mode: of a file whose content stays. */
+int undo_place_mode(struct undo_op *, int dir_fd, const char *name, struct err *);
 /* undo_place_open(op, dir_fd, temp, is_named, err): a file to be filled: without a name where the
  * filesystem can. undo_place_file: what was filled to its place. */
 int undo_place_open(const struct undo_op *, int dir_fd, const char *temp, bool *is_named,

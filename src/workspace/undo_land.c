@@ -231,6 +231,12 @@ static int make_dirs(struct undo_land *l, uint64_t *done_n, struct err *err)
         return r;
 }
 
+static bool is_mode_only(const struct undo_op *op)
+{
+        return op->before.kind == 'f' && op->after.kind == 'f' &&
+               op->before.size == op->after.size && strcmp(op->before.sha, op->after.sha) == 0;
+}
+
 static int fill_all(struct undo_land *l, uint64_t *done_n, struct err *err)
 {
         struct parent p = {.root_fd = l->root_fd, .fd = -1};
@@ -251,9 +257,9 @@ static int fill_all(struct undo_land *l, uint64_t *done_n, struct err *err)
                 char temp[TEMP_LEN];
                 temp_of(l, op, temp);
                 if (dir >= 0)
-                        r = op->after.kind == 'f'
-                                    ? prepare(l, b, op, dir, err)
-                                    : undo_place_link(op, dir, name_of(op), temp, err);
+                        r = op->after.kind == 'l' ? undo_place_link(op, dir, name_of(op), temp, err)
+                            : is_mode_only(op)    ? undo_place_mode(op, dir, name_of(op), err)
+                                                  : prepare(l, b, op, dir, err);
                 progress(l, done_n);
                 if (r == 0 && (b->n == b->max || b->bytes >= BATCH_BYTES))
                         r = land_batch(l, b, err);

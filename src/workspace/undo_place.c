@@ -218,3 +218,17 @@ int undo_place_file(struct undo_op *op, int dir_fd, const char *name, const char
                 return fail(op, "give it its name", err);
         return is_new ? landed(op) : swap(op, dir_fd, name, temp, false, err);
 }
+
+int undo_place_mode(struct undo_op *op, int dir_fd, const char *name, struct err *err)
+{
+        struct stat st;
+        char by_fd[40];
+        _cleanup_close_ int fd = openat(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0 || fstat(fd, &st) < 0 || !is_same(op, &st, true))
+                return leave(op, changed);
+        /* The path of a descriptor leads to that file and nowhere else. */
+        snprintf(by_fd, sizeof by_fd, "/proc/self/fd/%d", fd);
+        if (chmod(by_fd, op->after.mode) < 0)
+                return fail(op, "set its mode", err);
+        return landed(op);
+}

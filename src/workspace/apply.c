@@ -1,0 +1,316 @@
+/* apply.c - see apply.h. Everything is looked at and kept first, with the lock held; then it lands
+ * (undo_land.c). What the box has is read again at that moment, and only taken if it is still what
+ * was shown to the user (cases 71, 72, 77). */
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fdio.h"
+#include "base/str.h"
+#include "workspace/apply_int.h"
+#include "workspace/objects.h"
+#include "workspace/undo_int.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct run {
+        const struct ws_root *root;
+        const struct apply_hooks *hooks;
+        struct apply_result *result;
+        struct applied *applied;
+        struct undo_land land;
+        struct buf will, put; /* lines of `applied` */
+        int objects_fd;
+        uint64_t landed_n; /* directories that had to be made included */
+};
+
+static void refuse(struct run *a, const struct ws_change *c, const char *why)
+{
+        a->result->refused_n++;
+        if (a->hooks->on_refused)
+                a->hooks->on_refused(a->hooks->arg, c, why);
+}
+
+static void conflict(struct run *a, const struct ws_change *c, enum apply_conflict k)
+{
+        a->result->conflicts_n++;
+        if (a->hooks->on_conflict)
+                a->hooks->on_conflict(a->hooks->arg, c, k);
+}
+
+static bool same_node(const struct ws_node *a, const struct ws_node *b)
+{
+        if (a->kind != b->kind || a->ino != b->ino || a->dev != b->dev || a->mode != b->mode)
+                return false;
+        return a->kind == WS_DIR ||
+               (a->size == b->size && a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns);
+}
+
+static const char moved_on[] = "the box changed it since it was shown; look at it again";
+
+/* box_file(a, ch, s): what its content is. 0, -1, or 1 when it is not what was shown. */
+static int box_file(struct run *a, const struct apply_choice *ch, struct undo_state *s,
+                    struct err *err)
+{
+        const struct ws_change *c = ch->change;
+        if (ch->how != APPLY_TAKE) {
+                sha256_hex(ch->bytes, ch->bytes_len, s->sha);
+                s->size = ch->bytes_len;
+                return 0;
+        }
+        struct ws_node node, after;
+        _cleanup_close_ int fd = ws_view_file(&a->root->after, c->path, &node, err);
+        if (fd < 0)
+                return -1;
+        if (!same_node(&node, &c->after))
+                return 1;
+        if (objects_hash(fd, s->sha, err) < 0)
+                return -1;
+        s->size = node.size;
+        return ws_view_look(&a->root->after, c->path, &after, err) < 0 ? -1
+                                                                       : !same_node(&after, &node);
+}
+
+/* box_state(a, ch, s): what the host is to have. 0, -1, or 1 when it is not what was shown. */
+static int box_state(struct run *a, const struct apply_choice *ch, struct undo_state *s,
+                     struct err *err)
+{
+        const struct ws_change *c = ch->change;
+        struct ws_node node;
+        *s = (struct undo_state){.kind = '-', .mode = c->after.mode & 0777};
+        if (ws_view_look(&a->root->after, c->path, &node, err) < 0)
+                return -1;
+        if (!same_node(&node, &c->after))
+                return 1;
+        switch (c->after.kind) {
+        case WS_NONE:
+                s->mode = 0;
+                return 0;
+        case WS_DIR:
+                s->kind = 'd';
+                return 0;
+        case WS_FILE:
+                s->kind = 'f';
+                return box_file(a, ch, s, err);
+        case WS_LINK: {
+                _cleanup_buf_ struct buf target = {0};
+                if (ws_view_link(&a->root->after, c->path, &target, err) < 0)
+                        return -1;
+                s->kind = 'l';
+                s->target = str_dup(buf_cstr(&target));
+                return 0;
+        }
+        case WS_SPECIAL:
+                break;
+        }
+        return 1;
+}
+
+/* why_never(c): what is no matter of the host's state. */
+static const char *why_never(const struct ws_change *c)
+{
+        if (c->refused)
+                return c->refused;
+        if (c->is_masked)
+                return "a stand-in of ours for a secret, not a file of the box";
+        if (c->after.kind == WS_SPECIAL)
+                return "a device, FIFO or socket";
+        if (c->after.kind == WS_FILE && (c->after.mode & 07000))
+                return "it has a setuid, setgid or sticky bit";
+        return undo_path_is_fit(c->path) ? NULL : "its path is not one that can be written";
+}
+
+/* weigh_up(a, ch, host, id): may it be written over what is there? */
+static bool weigh_up(struct run *a, const struct apply_choice *ch, const struct undo_state *host,
+                     const struct undo_ident *id)
+{
+        enum apply_conflict k;
+        if (ch->how == APPLY_MERGE && host->kind == 'f' && strcmp(host->sha, ch->host_sha) == 0)
+                return true;
+        apply_judge_state(ch->change, a->applied, host, id, &k);
+        if (k != APPLY_CLEAR)
+                conflict(a, ch->change, k);
+        return k == APPLY_CLEAR;
+}
+
+/* take(a, ch): one choice into the list of what lands. */
+static int take(struct run *a, const struct apply_choice *ch, struct err *err)
+{
+        const struct ws_change *c = ch->change;
+        struct undo_state host, box;
+        struct undo_ident id;
+        enum apply_conflict k = APPLY_CLEAR;
+        const char *why = why_never(c);
+        if (why)
+                return refuse(a, c, why), 0;
+        /* first without keeping anything: what is in conflict is not to be kept */
+        if (ch->how != APPLY_MERGE) {
+                if (apply_judge(c, a->applied, &k, err) < 0)
+                        return -1;
+                if (k != APPLY_CLEAR)
+                        return conflict(a, c, k), 0;
+        }
+        int r = box_state(a, ch, &box, err);
+        if (r != 0) {
+                undo_state_free(&box);
+                if (r > 0 || (err && (err->sys == ENOENT || err->sys == ESTALE)))
+                        return refuse(a, c, moved_on), 0;
+                return -1;
+        }
+        if (undo_state_of(a->root->host_fd, c->path, a->objects_fd, &host, &id, err) < 0) {
+                undo_state_free(&box);
+                return -1;
+        }
+        if (!weigh_up(a, ch, &host, &id)) {
+                undo_state_free(&box);
+                undo_state_free(&host);
+                return 0;
+        }
+        const struct ws_node *whole = ch->how == APPLY_BYTES ? NULL : &c->after;
+        if (undo_state_same(&host, &box) && (host.kind != 'd' || host.mode == box.mode)) {
+                applied_put_done(&a->put, a->root->name, c->path, whole, &box);
+                undo_state_free(&box);
+                undo_state_free(&host);
+                return 0;
+        }
+        applied_put_will(&a->will, a->root->name, c->path, &box);
+        a->result->kept_bytes += host.kind == 'f' ? host.size : 0;
+        undo_land_add(&a->land, c->path, &host, &box, &id)->user = (void *)ch;
+        return 0;
+}
+
+static int fill(void *arg, const struct undo_op *op, int dst_fd, char sha[SHA256_HEX_LEN + 1],
+                uint64_t *size, struct err *err)
+{
+        struct run *a = arg;
+        const struct apply_choice *ch = op->user;
+        if (ch->how != APPLY_TAKE) {
+                if (fdio_write_all(dst_fd, ch->bytes, ch->bytes_len) < 0)
+                        return err_sys(err, "write it");
+                memcpy(sha, op->after.sha, SHA256_HEX_LEN + 1);
+                *size = ch->bytes_len;
+                return 0;
+        }
+        struct ws_node node;
+        _cleanup_close_ int fd = ws_view_file(&a->root->after, op->path, &node, err);
+        return fd < 0 ? -1 : objects_copy(fd, dst_fd, sha, size, err);
+}
+
+/* mode_of(a, path): of a directory above something that is taken, as the box has it. */
+static mode_t mode_of(void *arg, const char *path)
+{
+        struct run *a = arg;
+        struct ws_node node;
+        if (ws_view_look(&a->root->after, path, &node, NULL) < 0 || node.kind != WS_DIR)
+                return 0755;
+        return node.mode & 0777;
+}
+
+static void on_progress(void *arg, uint64_t done_n, uint64_t all_n)
+{
+        struct run *a = arg;
+        if (a->hooks->on_progress)
+                a->hooks->on_progress(a->hooks->arg, done_n, all_n);
+}
+
+/* tell(a): what became of each, and what of it the box has not got pending any more. */
+static void tell(struct run *a)
+{
+        for (size_t i = 0; i < a->land.n; i++) {
+                const struct undo_op *op = &a->land.v[i];
+                const struct apply_choice *ch = op->user;
+                if (op->landing == UNDO_LEFT && ch) {
+                        refuse(a, ch->change, op->why);
+                } else if (op->landing == UNDO_LANDED && !ch) {
+                        a->landed_n++;
+                } else if (op->landing == UNDO_LANDED) {
+                        a->landed_n++;
+                        a->result->applied_n++;
+                        applied_put_done(&a->put, a->root->name, op->path,
+                                         ch->how == APPLY_BYTES ? NULL : &ch->change->after,
+                                         &op->after);
+                }
+        }
+}
+
+static int land(struct run *a, int box_dir_fd, const char *box_id, int undo_fd, struct err *err)
+{
+        struct stat st;
+        if (undo_land_parents(&a->land, mode_of, err) < 0)
+                return -1;
+        if (fstat(a->root->host_fd, &st) < 0)
+                return err_sys(err, "look at %s", a->root->host);
+        struct undo_head h = {.what = "apply",
+                              .box = box_id,
+                              .layer = a->root->name,
+                              .root = a->root->host,
+                              .dev = st.st_dev,
+                              .ino = st.st_ino};
+        struct undo_writer *w = undo_begin(undo_fd, &h, err);
+        if (!w)
+                return err_hint(err, "nothing was touched");
+        a->land.writer = w;
+        a->result->record_n = undo_number(w);
+        int r = applied_append(box_dir_fd, &a->will, err);
+        if (r == 0)
+                r = undo_land_run(&a->land, err);
+        tell(a);
+        if (r == 0)
+                r = undo_done(w, err);
+        if (a->landed_n == 0) {
+                a->result->record_n = 0;
+                undo_drop(w);
+                return r < 0 ? err_hint(err, "nothing was changed on the host") : 0;
+        }
+        undo_close(w);
+        if (r < 0)
+                err_hint(err,
+                         "%" PRIu64 " changes were applied before that, and everything else is as "
+                         "it was: apply again, or take them back with `ostiary undo %" PRIu64 "`",
+                         a->result->applied_n, a->result->record_n);
+        return r;
+}
+
+int apply_run(int box_dir_fd, const char *box_id, int undo_fd, const struct ws_root *root,
+              const struct apply_choice *choices, size_t n, const struct apply_hooks *hooks,
+              struct apply_result *result, struct err *err)
+{
+        static const struct apply_hooks none;
+        *result = (struct apply_result){0};
+        if (root->gone || root->host_fd < 0)
+                return err_set(err, E_REFUSED, "%s %s; nothing was applied", root->host,
+                               root->gone ? root->gone : "is not there");
+        _cleanup_close_ int lock = undo_lock(undo_fd, err);
+        _cleanup_close_ int objects_fd = lock < 0 ? -1 : undo_objects(undo_fd, err);
+        struct run a = {.root = root,
+                        .hooks = hooks ? hooks : &none,
+                        .result = result,
+                        .objects_fd = objects_fd,
+                        .land = {.root_fd = root->host_fd,
+                                 .undo_fd = undo_fd,
+                                 .fill = fill,
+                                 .on_progress = on_progress},
+                        .will = {.max = (size_t)2 << 30},
+                        .put = {.max = (size_t)2 << 30}};
+        a.land.arg = &a;
+        if (objects_fd < 0 || applied_read(box_dir_fd, &a.applied, err) < 0)
+                return -1;
+        int r = undo_sweep(undo_fd, root->host_fd, err);
+        for (size_t i = 0; r == 0 && i < n; i++)
+                if (choices[i].how != APPLY_SKIP)
+                        r = take(&a, &choices[i], err);
+        if (r < 0)
+                err_hint(err, "nothing was touched");
+        if (r == 0 && a.land.n)
+                r = land(&a, box_dir_fd, box_id, undo_fd, err);
+        /* also after a failure: what has landed is not pending */
+        if (applied_append(box_dir_fd, &a.put, r == 0 ? err : NULL) < 0)
+                r = -1;
+        applied_free(a.applied);
+        undo_land_free(&a.land);
+        buf_free(&a.will);
+        buf_free(&a.put);
+        return r;
+}

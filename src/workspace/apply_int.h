@@ -1,0 +1,23 @@
+/* apply_int.h - what apply and its memory share. Nobody else includes it. */
+#ifndef WORKSPACE_APPLY_INT_H
+#define WORKSPACE_APPLY_INT_H
+
+#include "workspace/apply.h"
+
+struct buf;
+
+/* Lines of `applied`. applied_put_will: about to land, so that it is known as ours whatever moment
+ * we are killed in. applied_put_done: landed; ${node} is the box's file as it was, or NULL when
+ * only a part of it was taken, and the rest is still pending. */
+void applied_put_will(struct buf *, const char *layer, const char *path, const struct undo_state *);
+void applied_put_done(struct buf *, const char *layer, const char *path, const struct ws_node *,
+                      const struct undo_state *);
+int applied_append(int box_dir_fd, const struct buf *, struct err *);
+
+/* apply_judge_state(change, applied, host, ident, conflict): the same as apply_judge, of a host
+ * path that was looked at. */
+void apply_judge_state(const struct ws_change *, const struct applied *,
+                       const struct undo_state *host, const struct undo_ident *,
+                       enum apply_conflict *);
+
+#endif
