@@ -24,7 +24,8 @@ struct ws_change {
         enum ws_what what;
         struct ws_node before, after; /* kind WS_NONE where there is nothing */
         struct file_class_verdict class;
-        bool is_ignored; /* build output, by the host's own ignore files or by name; and plain */
+        bool is_ignored; /* build output, by the host's own ignore files or by name; plain, or runs
+                            on build (installed packages, which apply must not take as plain) */
         bool is_masked;  /* what the box saw was a stand-in of ours: never applied */
         const char *refused; /* a constant sentence why apply never takes it (device, outward link,
                                 ...), or NULL */

@@ -359,6 +359,7 @@ int ws_walk(const struct ws_root *root, const struct ws_query *query,
                         root->host[0] ? root->host : root->name);
         strs_free(&w.paths);
         buf_free(&w.path);
+        classify_free(w.classify);
         ws_tally_free(&own);
         return got;
 }

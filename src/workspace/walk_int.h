@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "workspace/change.h"
+#include "workspace/classify.h"
 #include "workspace/view_int.h"
 
 /* What is done in a directory. */
@@ -41,6 +42,7 @@ struct walk {
         struct walk_frame *top;
         bool is_asked; /* the entry in hand is within what the query asks for */
         uint64_t seen_n;
+        struct classify *classify; /* made with the first change */
 };
 
 #define WALK_UNREADABLE "it cannot be read with your rights"

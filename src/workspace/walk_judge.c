@@ -82,12 +82,15 @@ int walk_judge(struct walk *w, struct walk_frame *f, const char *name, struct ws
 {
         const struct ws_query *q = w->query;
         (void)err;
-        file_class_of(q->classes, c->path, &c->class);
+        if (!w->classify)
+                w->classify = classify_new(w->root, q->classes);
+        classify_change(w->classify, c);
         c->is_masked = q->is_masked && q->is_masked(q->arg, w->root->name, c->path);
         if (!c->refused)
                 c->refused = refusal(f, name, c);
-        c->is_ignored = f->ignored && c->before.kind == WS_NONE && c->class.class == FILE_PLAIN &&
-                        !c->refused;
+        /* Installed packages are a class of their own, and still nothing to list one by one. */
+        c->is_ignored = f->ignored && c->before.kind == WS_NONE && !c->refused &&
+                        (c->class.class == FILE_PLAIN || c->class.class == FILE_RUNS_ON_BUILD);
         if (!f->ignored && c->after.kind == WS_DIR && c->what == WS_ADDED &&
             file_class_is_ignored_name(name) && c->class.class == FILE_PLAIN && !c->refused)
                 c->is_ignored = true;
