@@ -12,10 +12,10 @@ struct cmd {
         int (*run)(int argc, char **argv); /* argv[0] is the subcommand; returns the exit code */
 };
 
-extern const struct cmd cmd_run, cmd_shell, cmd_create, cmd_exec, cmd_attach, cmd_cp, cmd_ps,
-        cmd_logs, cmd_log, cmd_timeline, cmd_report, cmd_forward, cmd_ports, cmd_stop, cmd_rm,
-        cmd_gc, cmd_allow, cmd_deny, cmd_rules, cmd_approvals, cmd_approve, cmd_refuse, cmd_why,
-        cmd_learn, cmd_trust, cmd_secret, cmd_secrets, cmd_revoke, cmd_rotate, cmd_explain,
+extern const struct cmd cmd_run, cmd_shell, cmd_create, cmd_exec, cmd_attach, cmd_cp, cmd_diff,
+        cmd_ps, cmd_logs, cmd_log, cmd_timeline, cmd_report, cmd_forward, cmd_ports, cmd_stop,
+        cmd_rm, cmd_gc, cmd_allow, cmd_deny, cmd_rules, cmd_approvals, cmd_approve, cmd_refuse,
+        cmd_why, cmd_learn, cmd_trust, cmd_secret, cmd_secrets, cmd_revoke, cmd_rotate, cmd_explain,
         cmd_doctor, cmd_probe, cmd_profile, cmd_policy, cmd_version, cmd_help;
 
 /* What `probe` runs inside its box; not listed. */
