@@ -67,7 +67,7 @@ static int learn(void *ctx, const struct undo_record *r)
                 if (!l->v)
                         str_no_memory();
         }
-        bool is_newest = true; /* they come newest first */
+        bool is_newest = r->ino != 0; /* they come newest first; one without a root is damaged */
         for (size_t i = 0; i < l->n && is_newest; i++)
                 is_newest = l->v[i].dev != r->dev || l->v[i].ino != r->ino;
         l->v[l->n++] = (struct known){.n = r->n,
