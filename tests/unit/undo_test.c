@@ -202,6 +202,8 @@ static void torn(void)
                         undo_record_free(&r);
         }
         close(fd);
+        unlinkat(undo_fd, "1/record", 0);
+        unlinkat(undo_fd, "1", AT_REMOVEDIR);
         struct undo_head h = head();
         struct undo_writer *w = undo_begin(undo_fd, &h, &err);
         uint64_t n = undo_number(w);
