@@ -30,7 +30,7 @@ void ws_view_add(struct ws_view *, int fd, bool is_overlay);
 void ws_view_free(struct ws_view *);
 
 enum ws_kind {
-        WS_NONE, /* nothing there; when a mark hides it, ctime_ns, nlink and layer are the mark's */
+        WS_NONE, /* nothing there; when a mark hides it, ctime_ns, ino and layer are the mark's */
         WS_FILE,
         WS_DIR,
         WS_LINK,

@@ -114,7 +114,7 @@ int ws_dir_look(const struct ws_dir *d, const char *name, struct ws_node *node, 
                 if (what == 2) { /* since when it is gone is part of the story */
                         node->ctime_ns =
                                 (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec;
-                        node->nlink = st.st_nlink; /* overlayfs gives many names one mark */
+                        node->ino = st.st_ino; /* overlayfs gives many names one mark */
                         node->layer = d->parts[i].layer;
                         return 0;
                 }
