@@ -52,7 +52,8 @@ struct story_change {
         enum file_class class;
         char why[96]; /* of the class */
         bool is_odd, is_masked, is_home;
-        bool is_at_latest; /* a deletion whose mark is shared with later ones: then or before */
+        bool is_at_latest; /* a deletion that has no time of its own: then or before */
+        uint64_t mark;     /* of a deletion: the inode that hides it, or 0 */
 };
 
 /* One apply, undo or live run of the box's. */

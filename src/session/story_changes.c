@@ -1,5 +1,6 @@
 /* story_changes.c - the files that a box left changed, as a list by time. Called by story.c; reads
  * through session/changes.h and keeps no more than STORY_CHANGES_MAX. */
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "session/changes.h"
@@ -14,6 +15,13 @@ struct gather {
         struct story *s;
         const struct changes *c;
         int64_t tick_us;
+        /* the marks of all deletions, to know the shared ones: at most STORY_CHANGES_MAX */
+        uint64_t *marks;
+        size_t marks_n;
+        /* of the directory that was looked up last, see time_above */
+        const struct ws_root *root;
+        char *dir;
+        int64_t dir_us;
 };
 
 static int64_t us_of(int64_t ns)
@@ -21,16 +29,39 @@ static int64_t us_of(int64_t ns)
         return ns / 1000;
 }
 
-static void keep(struct story *s, const struct story_change *c)
+/* grow(v, n, size): room for one more; the room doubles at every power of two. */
+static void *grow(void *v, size_t n, size_t size)
 {
-        if ((s->changes_n & (s->changes_n - 1)) == 0) {
-                size_t cap = s->changes_n ? s->changes_n * 2 : 1;
-                struct story_change *v = reallocarray(s->changes, cap, sizeof *v);
-                if (!v)
-                        str_no_memory();
-                s->changes = v;
+        if (n & (n - 1))
+                return v;
+        v = reallocarray(v, n ? n * 2 : 1, size);
+        if (!v)
+                str_no_memory();
+        return v;
+}
+
+/* time_above(g, w): of something that is gone with no mark of its own, because the directory it was
+ * in is gone or was made anew: the time of the nearest directory above that tells one, by when it
+ * was gone. Neighbours ask for the same directory. */
+static int64_t time_above(struct gather *g, const struct ws_change *w)
+{
+        _cleanup_free_ char *dir = str_dup(w->path);
+        char *slash = strrchr(dir, '/');
+        *(slash ? slash : dir) = 0;
+        if (g->dir && g->root == w->root && strcmp(g->dir, dir) == 0)
+                return g->dir_us;
+        free(g->dir);
+        g->root = w->root;
+        g->dir = str_dup(dir);
+        g->dir_us = 0;
+        while (*dir && !g->dir_us) {
+                struct ws_node node;
+                if (ws_view_look(&w->root->after, dir, &node, NULL) == 0)
+                        g->dir_us = us_of(node.ctime_ns);
+                slash = strrchr(dir, '/');
+                *(slash ? slash : dir) = 0;
         }
-        s->changes[s->changes_n++] = *c;
+        return g->dir_us;
 }
 
 static int on_change(void *ctx, const struct ws_change *w)
@@ -52,8 +83,15 @@ static int on_change(void *ctx, const struct ws_change *w)
                 .is_odd = w->class.is_odd,
                 .is_masked = w->is_masked,
                 .is_home = w->root->kind == WS_ROOT_HOME,
-                .is_at_latest = w->after.kind == WS_NONE && w->after.nlink > 1,
         };
+        if (w->after.kind == WS_NONE && !c.time_us) {
+                c.time_us = time_above(g, w);
+                c.is_at_latest = true;
+        } else if (w->after.kind == WS_NONE && g->marks_n < STORY_CHANGES_MAX) {
+                c.mark = w->after.ino;
+                g->marks = grow(g->marks, g->marks_n, sizeof *g->marks);
+                g->marks[g->marks_n++] = c.mark;
+        }
         c.order_us = c.time_us + g->tick_us;
         if (!story_filter_time(s->filter, c.time_us))
                 return 0;
@@ -71,8 +109,33 @@ static int on_change(void *ctx, const struct ws_change *w)
                 free(c.from);
                 return 0;
         }
-        keep(s, &c);
+        s->changes = grow(s->changes, s->changes_n, sizeof *s->changes);
+        s->changes[s->changes_n++] = c;
         return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+        uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+        return x < y ? -1 : x > y;
+}
+
+/* tell_shared(g): a mark that two deletions have tells the time of the later one. */
+static void tell_shared(struct gather *g)
+{
+        if (!g->marks_n)
+                return;
+        qsort(g->marks, g->marks_n, sizeof *g->marks, by_number);
+        for (size_t i = 0; i < g->s->changes_n; i++) {
+                struct story_change *c = &g->s->changes[i];
+                if (!c->mark)
+                        continue;
+                const uint64_t *at =
+                        bsearch(&c->mark, g->marks, g->marks_n, sizeof c->mark, by_number);
+                if (at && ((at > g->marks && at[-1] == c->mark) ||
+                           (at + 1 < g->marks + g->marks_n && at[1] == c->mark)))
+                        c->is_at_latest = true;
+        }
 }
 
 static int by_time(const void *a, const void *b)
@@ -83,18 +146,16 @@ static int by_time(const void *a, const void *b)
         return strcmp(x->name, y->name);
 }
 
-static int walk(struct story *s, const struct changes *c, struct err *err)
+static int walk(struct gather *g, struct err *err)
 {
-        struct timespec tick = {0};
-        clock_getres(CLOCK_REALTIME_COARSE, &tick);
-        struct gather g = {
-                .s = s, .c = c, .tick_us = (int64_t)tick.tv_sec * 1000000 + tick.tv_nsec / 1000};
+        const struct changes *c = g->c;
+        struct story *s = g->s;
         for (size_t i = 0; i < c->roots.n; i++) {
                 struct ws_query q;
                 struct ws_tally t = {0};
                 if (!changes_query(c, i, &q))
                         continue;
-                int got = ws_walk(&c->roots.v[i], &q, on_change, &g, &t, err);
+                int got = ws_walk(&c->roots.v[i], &q, on_change, g, &t, err);
                 for (size_t j = 0; j < t.ignored_n; j++) {
                         s->ignored_n += t.ignored[j].files_n;
                         s->ignored_bytes += t.ignored[j].bytes;
@@ -110,9 +171,16 @@ void story_changes_read(struct story *s, const struct store *store, const char *
 {
         struct err err = {0};
         struct changes c = {0};
-        if (changes_open(&c, store, id, 0, &err) < 0 || walk(s, &c, &err) < 0)
+        struct timespec tick = {0};
+        clock_getres(CLOCK_REALTIME_COARSE, &tick);
+        struct gather g = {
+                .s = s, .c = &c, .tick_us = (int64_t)tick.tv_sec * 1000000 + tick.tv_nsec / 1000};
+        if (changes_open(&c, store, id, 0, &err) < 0 || walk(&g, &err) < 0)
                 snprintf(s->no_changes, sizeof s->no_changes, "%.250s", err.text);
         changes_close(&c);
+        tell_shared(&g);
+        free(g.marks);
+        free(g.dir);
         if (s->changes_n)
                 qsort(s->changes, s->changes_n, sizeof *s->changes, by_time);
 }
