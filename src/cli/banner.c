@@ -2,12 +2,17 @@
  * say something else than what was started. */
 #include "cli/banner.h"
 
+#include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/err.h"
 #include "base/str.h"
+#include "cli/diff.h"
 #include "cli/out.h"
 #include "cli/stream.h"
+#include "session/changes.h"
 #include "session/secret_mask.h"
 #include "session/store.h"
+#include "workspace/print.h"
 
 #include <ctype.h>
 
@@ -25,10 +30,13 @@ void banner_before(const struct stream *s, const void *store)
         if (!*shown)
                 where = str_dup("no workspace");
         else if (m.is_live)
-                where = str_fmt("%s LIVE", shown);
+                where = str_fmt("%s LIVE (what it changes lands at once; ostiary undo takes it "
+                                "back)",
+                                shown);
         else
-                where = str_fmt("%s copy-on-write (take files out with: ostiary cp %s:PATH .)",
-                                shown, s->id);
+                where = str_fmt("%s copy-on-write (nothing lands before: ostiary diff %s, ostiary "
+                                "apply %s)",
+                                shown, s->id, s->id);
         _cleanup_free_ char *key = NULL;
         if (s->is_tty && !s->detach.is_off)
                 key = str_fmt("; detach: Ctrl-%c d", toupper((int)s->detach.base));
@@ -41,10 +49,123 @@ void banner_before(const struct stream *s, const void *store)
                 out_say("%s", masked.v[i]);
 }
 
+/* --- afterwards ---------------------------------------------------------------------------------
+ */
+
+enum {
+        COUNT_MAX = 100000, /* changes that are looked at: a prompt should not wait for more */
+        NAMES_MAX = 4       /* files that are named, per class */
+};
+
+struct summary {
+        struct changes *c;
+        uint64_t all_n, added, modified, deleted;
+        uint64_t classes_n[FILE_CLASS_COUNT];
+        struct strs names[FILE_CLASS_COUNT];
+};
+
+static int count(void *ctx, const struct ws_change *ch)
+{
+        struct summary *m = ctx;
+        if (ch->is_masked && changes_is_untouched(m->c, ch))
+                return 0;
+        enum file_class class = ch->class.class;
+        if (class != FILE_PLAIN) {
+                _cleanup_free_ char *name = changes_name(m->c, ch->root, ch->path);
+                _cleanup_free_ char *shown = str_quote(name);
+                m->classes_n[class]++;
+                if (m->names[class].n < NAMES_MAX)
+                        strs_add(&m->names[class], shown);
+        }
+        /* What an agent keeps in its home, and git in its directory, is its own; only what is not
+         * plain is told. */
+        bool is_dir = (ch->after.kind == WS_NONE ? ch->before.kind : ch->after.kind) == WS_DIR;
+        if (!is_dir && ch->root->kind != WS_ROOT_HOME && !diff_git_is_own(ch)) {
+                m->added += ch->what == WS_ADDED;
+                m->deleted += ch->what == WS_DELETED;
+                m->modified += ch->what != WS_ADDED && ch->what != WS_DELETED;
+        }
+        return ++m->all_n > COUNT_MAX;
+}
+
+static void say_classes(const struct summary *m)
+{
+        _cleanup_buf_ struct buf b = {0};
+        for (int i = FILE_PLAIN + 1; i < FILE_CLASS_COUNT; i++) {
+                if (m->names[i].n == 0)
+                        continue;
+                buf_put_fmt(&b, "%s%s: ", b.len ? "; " : "", file_class_words((enum file_class)i));
+                for (size_t k = 0; k < m->names[i].n; k++)
+                        buf_put_fmt(&b, "%s%s", k ? ", " : "", m->names[i].v[k]);
+                if (m->classes_n[i] > m->names[i].n)
+                        buf_put_fmt(&b, " and %llu more",
+                                    (unsigned long long)(m->classes_n[i] - m->names[i].n));
+        }
+        if (b.len)
+                out_say("look before you apply: %s", buf_cstr(&b));
+}
+
+static void say_changes(const struct summary *m, const struct ws_tally *t, const char *id)
+{
+        char n[3][32], more[32];
+        _cleanup_free_ char *ignored = str_dup("");
+        uint64_t ignored_n = 0;
+        for (size_t i = 0; i < t->ignored_n; i++)
+                ignored_n += t->ignored[i].files_n;
+        if (ignored_n) {
+                free(ignored);
+                ignored = str_fmt("; %s ignored", ws_print_number(ignored_n, more));
+        }
+        if (m->added + m->modified + m->deleted + ignored_n == 0)
+                return;
+        out_say("box %s: %s%s file%s added, %s modified, %s deleted%s", id,
+                m->all_n > COUNT_MAX ? "over " : "", ws_print_number(m->added, n[0]),
+                m->added == 1 ? "" : "s", ws_print_number(m->modified, n[1]),
+                ws_print_number(m->deleted, n[2]), ignored);
+}
+
+/* is_live(c): does what the box changed lie on the host already? */
+static bool is_live(const struct changes *c)
+{
+        for (size_t i = 0; i < c->roots.n; i++)
+                if (c->roots.v[i].kind == WS_ROOT_LIVE)
+                        return true;
+        return false;
+}
+
 void banner_after(const struct stream *s)
 {
         if (s->is_quiet || !s->is_ended || !s->is_kept)
                 return;
-        out_say("changes kept in box %s: ostiary ps -a, ostiary cp %s:PATH ., ostiary rm %s", s->id,
-                s->id, s->id);
+        struct err err = {0};
+        struct store store;
+        if (store_paths(&store, &err) < 0)
+                return;
+        _cleanup_box_changes_ struct changes c = {.box_fd = -1, .frozen_fd = -1};
+        struct summary m = {.c = &c};
+        struct ws_tally t = {0};
+        out_wait("looking at what the box changed");
+        int rc = changes_open(&c, &store, s->id, 0, &err);
+        for (size_t i = 0; rc == 0 && i < c.roots.n; i++) {
+                struct ws_query q;
+                if (changes_query(&c, i, &q))
+                        rc = ws_walk(&c.roots.v[i], &q, count, &m, &t, &err);
+        }
+        out_wait(NULL);
+        if (rc >= 0)
+                say_changes(&m, &t, s->id);
+        else
+                out_say("%s", err.text);
+        say_classes(&m);
+        if (rc == 0 && is_live(&c))
+                out_say("box %s is kept; what it changed live: ostiary history, ostiary undo; "
+                        "ostiary rm %s",
+                        s->id, s->id);
+        else
+                out_say("box %s is kept: ostiary diff %s, ostiary apply %s, ostiary rm %s", s->id,
+                        s->id, s->id, s->id);
+        for (size_t i = 0; i < FILE_CLASS_COUNT; i++)
+                strs_free(&m.names[i]);
+        ws_tally_free(&t);
+        store_free(&store);
 }

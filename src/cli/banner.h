@@ -1,4 +1,4 @@
-/* banner.h - the one line before a box, and the one after it. */
+/* banner.h - the one line before a box, and the three after it. */
 #ifndef CLI_BANNER_H
 #define CLI_BANNER_H
 
@@ -8,7 +8,8 @@ struct stream;
  * stream.on_started: before that the box has not written down what it is. */
 void banner_before(const struct stream *, const void *store);
 
-/* banner_after(s): if the box was kept, how to get at what it holds. */
+/* banner_after(s): if the box was kept, what it changed, which of it somebody would run or obey,
+ * and how to get at it: three lines at most. With the two of ended_refused that makes five. */
 void banner_after(const struct stream *);
 
 #endif

@@ -1,5 +1,5 @@
 /* diff.h - what the files of `ostiary diff` share: one walk over the roots of a box, told in one of
- * four forms. Included by cmd_diff.c and diff_*.c only. */
+ * four forms. Included by cmd_diff.c, diff_*.c and, for one question, banner.c. */
 #ifndef CLI_DIFF_H
 #define CLI_DIFF_H
 
@@ -87,5 +87,7 @@ char *diff_name(const struct diff *, const char *path);
  * to be shown; -1. diff_git_flush: tell the sum. */
 int diff_git_take(struct diff *, const struct ws_change *, struct err *);
 int diff_git_flush(struct diff *, struct err *);
+/* diff_git_is_own(c): is it such bookkeeping? Also for the summary after a run. */
+bool diff_git_is_own(const struct ws_change *);
 
 #endif

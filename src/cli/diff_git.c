@@ -104,7 +104,7 @@ static void add_ref(struct diff *d, const struct ws_change *c, const char *in)
                 strs_addf(&g->lines, "%s %s..%s", name, from, to);
 }
 
-/* asks_inside(d, in): did the user name a path within a git directory? */
+/* asks_inside(d, is_git_dir): did the user name a path within a git directory? */
 static bool asks_inside(const struct diff *d, bool is_git_dir)
 {
         const struct strs *asked = d->c->paths ? &d->c->paths[d->root] : NULL;
@@ -116,12 +116,23 @@ static bool asks_inside(const struct diff *d, bool is_git_dir)
         return false;
 }
 
+/* own(c): the path below its git directory, if it is a plain file that git keeps for itself. */
+static const char *own(const struct ws_change *c)
+{
+        const char *in = inner(c->path, str_starts(c->root->name, "git"));
+        bool is_plain = c->class.class == FILE_PLAIN && !c->class.is_odd && !c->is_masked;
+        return is_plain && in && (is_ref(in) || is_bookkeeping(in)) ? in : NULL;
+}
+
+bool diff_git_is_own(const struct ws_change *c)
+{
+        return own(c) != NULL;
+}
+
 int diff_git_take(struct diff *d, const struct ws_change *c, struct err *err)
 {
-        bool is_git_dir = str_starts(c->root->name, "git");
-        const char *in = inner(c->path, is_git_dir);
-        if (d->with_all || c->class.class != FILE_PLAIN || c->class.is_odd || c->is_masked || !in ||
-            (!is_ref(in) && !is_bookkeeping(in)) || asks_inside(d, is_git_dir))
+        const char *in = own(c);
+        if (d->with_all || !in || asks_inside(d, str_starts(c->root->name, "git")))
                 return 0;
 
         size_t dir_len = (size_t)(in - c->path);

@@ -54,7 +54,8 @@ static int put_row(struct diff *d, const struct diff_row *r, size_t name_width, 
         else if (r->n.is_binary)
                 buf_put_fmt(&b, " Bin %" PRIu64 " -> %" PRIu64 " bytes", r->before, r->after);
         else if (!r->is_short) {
-                buf_put_fmt(&b, " %4" PRIu64 " ", r->n.added + r->n.removed);
+                uint64_t all = r->n.added + r->n.removed;
+                buf_put_fmt(&b, " %4" PRIu64 "%s", all, all ? " " : "");
                 put_bar(&b, d, '+', scaled(r->n.added, most), PRINT_NEW);
                 put_bar(&b, d, '-', scaled(r->n.removed, most), PRINT_OLD);
         }
@@ -126,6 +127,7 @@ static int stat_change(struct diff *d, const struct ws_change *c, struct err *er
                              .before = c->before.kind == WS_FILE ? c->before.size : 0,
                              .after = c->after.kind == WS_FILE ? c->after.size : 0};
         r.is_short = c->what == WS_MODE || c->is_masked || c->after.kind == WS_DIR ||
+                     c->after.kind == WS_SPECIAL ||
                      (c->after.kind == WS_NONE && c->before.kind == WS_DIR);
         ws_print_count(c, &r.n);
         d->print.unread_n += r.n.is_unread;

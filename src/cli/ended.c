@@ -55,30 +55,40 @@ void ended_say(const struct msg_ended *e)
         }
 }
 
+/* say_refused(h): the host, and what would allow it next time. */
+static void say_refused(const struct refused_host *h, const char *box, bool is_kept)
+{
+        _cleanup_free_ char *host = str_quote(h->host), *cure = str_quote(h->cure);
+        _cleanup_free_ char *times = h->n > 1 ? str_fmt(" (%" PRIu64 " times)", h->n) : str_dup("");
+        const char *rule = str_starts(cure, "allow ") ? cure + 6 : cure;
+        if (!*rule || strchr(rule, '\''))
+                out_say("refused: %s%s", host, times);
+        else if (is_kept)
+                out_say("refused: %s%s; to allow it: ostiary allow %s '%s'", host, times, box,
+                        rule);
+        else
+                out_say("refused: %s%s; to allow it: --allow '%s'", host, times, rule);
+}
+
 void ended_refused(const struct buf *body, const char *box, bool is_kept)
 {
-        enum { SHOWN_MAX = 10 };
+        enum { NAMED_MAX = 5 };
         struct cur c = cur_of(body->data, body->len);
         _cleanup_refused_ struct refused r = {0};
         if (body->len == 0 || refused_get(&c, &r) < 0 || r.hosts_n == 0)
                 return;
-        for (size_t i = 0; i < r.hosts_n && i < SHOWN_MAX; i++) {
-                const struct refused_host *h = &r.hosts[i];
-                _cleanup_free_ char *host = str_quote(h->host), *cure = str_quote(h->cure);
-                _cleanup_free_ char *times =
-                        h->n > 1 ? str_fmt(" (%" PRIu64 " times)", h->n) : str_dup("");
-                const char *rule = str_starts(cure, "allow ") ? cure + 6 : cure;
-                if (!*rule || strchr(rule, '\''))
-                        out_say("refused: %s%s", host, times);
-                else if (is_kept)
-                        out_say("refused: %s%s; to allow it: ostiary allow %s '%s'", host, times,
-                                box, rule);
-                else
-                        out_say("refused: %s%s; to allow it: --allow '%s'", host, times, rule);
+        say_refused(&r.hosts[0], box, is_kept);
+        if (r.hosts_n == 1 && !r.more)
+                return;
+        _cleanup_buf_ struct buf b = {0};
+        for (size_t i = 1; i < r.hosts_n && i < NAMED_MAX; i++) {
+                _cleanup_free_ char *host = str_quote(r.hosts[i].host);
+                buf_put_fmt(&b, "%s%s", i > 1 ? ", " : "", host);
         }
-        if (r.more || r.hosts_n > SHOWN_MAX)
-                out_say("and more%s%s%s", is_kept ? ": ostiary log " : "", is_kept ? box : "",
-                        is_kept ? " --denied" : "");
+        if (r.more || r.hosts_n > NAMED_MAX)
+                buf_put_str(&b, b.len ? " and more" : "more hosts");
+        out_say("refused: %s%s%s%s", buf_cstr(&b), is_kept ? "; ostiary log " : "",
+                is_kept ? box : "", is_kept ? " --denied tells of each" : "");
 }
 
 void ended_failure(struct cur *body, struct err *err)

@@ -13,8 +13,8 @@ struct msg_ended;
 /* ended_say(e): one line on stderr when there is something to say that the exit code does not. */
 void ended_say(const struct msg_ended *);
 
-/* ended_refused(body, box, is_kept): the body of MSG_REFUSED: hosts that were refused, each with
- * what would allow it next time. ${box} counts only if it was kept. */
+/* ended_refused(body, box, is_kept): the body of MSG_REFUSED: hosts that were refused, the first
+ * with what would allow it next time; two lines at most. ${box} counts only if it was kept. */
 void ended_refused(const struct buf *body, const char *box, bool is_kept);
 
 /* ended_failure(body, err): the body of MSG_FAILED as an error. */

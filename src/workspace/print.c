@@ -72,7 +72,7 @@ static int section(struct ws_print *p, const struct ws_change *c, const struct w
                 rc = ws_print_line(p, PRINT_HEAD, err, "new file mode %06o", new);
         else if (rc == 0 && after->kind == WS_NONE)
                 rc = ws_print_line(p, PRINT_HEAD, err, "deleted file mode %06o", old);
-        else if (rc == 0 && old != new)
+        else if (rc == 0 && (old != new || after->kind == WS_LINK))
                 rc = ws_print_line(p, PRINT_HEAD, err, "old mode %06o", old) ||
                      ws_print_line(p, PRINT_HEAD, err, "new mode %06o", new);
         if (rc == 0 && c->from) {
