@@ -10,6 +10,7 @@
 struct err;
 struct session_plan;
 struct store;
+struct strs;
 
 /* frozen_open(store, err): the directory of frozen layers, made when missing; a descriptor or -1.
  */
@@ -27,6 +28,14 @@ int frozen_roots(const struct session_plan *, int dir_fd, struct err *);
 
 /* frozen_have_changes(dir_fd): does a frozen layer of this box hold a part of its workspace? */
 bool frozen_have_changes(int dir_fd);
+
+/* Turns: `turn` in the box's directory says what ran since the last one was frozen.
+ * frozen_turn_note(dir_fd, argv): a command begins. frozen_turn(store, dir_fd, err): all are over,
+ * and the caller has the box's lock: what they changed becomes a frozen layer of its own; nothing
+ * to do is fine. */
+void frozen_turn_note(int dir_fd, const struct strs *argv);
+bool frozen_turn_is_open(int dir_fd);
+int frozen_turn(const struct store *, int dir_fd, struct err *);
 
 /* frozen_squash_later(store, id, n): when ${n} layers are too many, a process of its own makes them
  * fewer, in its own time. What it needs is copied; returns at once. */

@@ -23,6 +23,8 @@ void session_opts_free(struct session_opts *o)
         free(o->cwd);
         free(o->force_reason);
         strs_free(&o->argv);
+        strs_free(&o->once);
+        free(o->from);
         strs_free(&o->extra_args);
         strs_free(&o->env);
         strs_free(&o->limits);
@@ -75,7 +77,7 @@ static const struct {
                   {"live", FIELD(is_live)},       {"unmasked", FIELD(is_unmasked)},
                   {"kept", FIELD(is_kept)},       {"removed", FIELD(is_removed)},
                   {"waiting", FIELD(is_waiting)}, {"tty", FIELD(is_tty)},
-                  {"stdin", FIELD(has_stdin)},
+                  {"stdin", FIELD(has_stdin)},    {"turns", FIELD(is_turns)},
 },
   lists[] = {
           {"arg", FIELD(argv)},      {"extra", FIELD(extra_args)}, {"env", FIELD(env)},
@@ -149,14 +151,21 @@ static void load_one(struct session_opts *o, const char *key, const char *value)
         }
 }
 
+void session_opts_parse(struct session_opts *o, const char *text)
+{
+        _cleanup_free_ char *copy = str_dup(text);
+        char *at = copy, *key, *value;
+        *o = (struct session_opts){0};
+        while (kv_next(&at, &key, &value))
+                load_one(o, key, value);
+}
+
 int session_opts_load(struct session_opts *o, int dir_fd, struct err *err)
 {
         *o = (struct session_opts){0};
         _cleanup_free_ char *text = fdio_read_file(dir_fd, "opts", OPTS_MAX, err);
         if (!text)
                 return -1;
-        char *at = text, *key, *value;
-        while (kv_next(&at, &key, &value))
-                load_one(o, key, value);
+        session_opts_parse(o, text);
         return 0;
 }

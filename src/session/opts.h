@@ -25,12 +25,15 @@ struct session_opts {
         bool is_kept;     /* --keep: keep the box after its command ended even without changes */
         bool is_removed;  /* --rm: discard the box at its end, changes included */
         bool is_waiting;  /* create: no command, the box waits */
+        bool is_turns;    /* --turns: each command is a layer of its own */
         bool is_tty;
         bool has_stdin;
         uint32_t cols, rows;
         char *cwd;              /* where the command starts; NULL means the workspace */
         char *force_reason;     /* --force REASON: allow an odd workspace */
         struct strs argv;       /* the command; empty means the profile's */
+        struct strs once;       /* resume: this command instead, this time; not kept */
+        char *from;             /* run --from: a snapshot; not kept */
         struct strs extra_args; /* after the profile's own command: `ostiary run claude -- -p hi` */
         struct strs env;     /* NAME=value from --env, NAME taken from the caller's environment */
         struct strs limits;  /* "memory=4G": later ones win over the profile's */
@@ -53,5 +56,7 @@ void session_opts_bind(struct session_opts *, const char *path, const char *mode
  * one "key value" line each, values quoted. */
 int session_opts_save(const struct session_opts *, int dir_fd, struct err *);
 int session_opts_load(struct session_opts *, int dir_fd, struct err *);
+/* session_opts_parse(opts, text): the same from text; what makes no sense is left out. */
+void session_opts_parse(struct session_opts *, const char *text);
 
 #endif

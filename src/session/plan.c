@@ -277,15 +277,16 @@ static int plan_command(const struct session_opts *opts, const struct profile *p
 {
         /* An agent that something else will start (exec later, a script now) must be there too; one
          * that is not installed is not missed until then. */
-        if (profile->command && (opts->is_waiting || opts->argv.n)) {
+        if (profile->command && (opts->is_waiting || opts->argv.n || opts->once.n)) {
                 struct err unheard = {0};
                 toolchain_resolve(q, profile->command, tools, &unheard);
         }
         if (opts->is_waiting)
                 return 0;
-        if (opts->argv.n) {
-                for (size_t i = 0; i < opts->argv.n; i++)
-                        strs_add(&plan->argv, opts->argv.v[i]);
+        const struct strs *argv = opts->once.n ? &opts->once : &opts->argv;
+        if (argv->n) {
+                for (size_t i = 0; i < argv->n; i++)
+                        strs_add(&plan->argv, argv->v[i]);
         } else if (profile->command) {
                 strs_add(&plan->argv, profile->command);
                 for (size_t i = 0; i < profile->args.n; i++)
@@ -296,7 +297,7 @@ static int plan_command(const struct session_opts *opts, const struct profile *p
                         "there is no command to run: name an agent (ostiary run claude) or a "
                         "command (ostiary run -- CMD)");
         }
-        for (size_t i = 0; i < opts->extra_args.n; i++)
+        for (size_t i = 0; !opts->once.n && i < opts->extra_args.n; i++)
                 strs_add(&plan->argv, opts->extra_args.v[i]);
         if (toolchain_resolve(q, plan->argv.v[0], tools, err) < 0)
                 return -1;

@@ -37,6 +37,10 @@ int secret_mask_grant(struct session_plan *, int dir_fd, struct err *);
  * touch go, so that only its own changes are left. */
 void secret_mask_end(int dir_fd);
 
+/* secret_mask_strip(dir_fd, entry_fd): the same in a copy of the box's layers (one tree per layer
+ * name in ${entry_fd}). */
+void secret_mask_strip(int dir_fd, int entry_fd);
+
 /* secret_mask_tell(plan): for explain: a note for every file that a start would hide. */
 void secret_mask_tell(struct session_plan *);
 

@@ -34,21 +34,22 @@ static void remove_copy(int upper, const struct secret_mask_entry *e)
                 unlinkat(dir, base, 0);
 }
 
-/* open_upper(dir_fd, layer): the home is kept by other rules, and --live has no layer; -1. */
-static int open_upper(int dir_fd, const char *layer)
+/* open_layer(at_fd, after, layer): the home is kept by other rules, and --live has no layer; -1. */
+static int open_layer(int at_fd, const char *after, const char *layer)
 {
         if (strcmp(layer, "home") == 0 || strchr(layer, '/'))
                 return -1;
-        _cleanup_free_ char *path = str_fmt("layers/%s/upper", layer);
-        return beneath_open_nosym(dir_fd, path, O_RDONLY | O_DIRECTORY, 0, NULL);
+        _cleanup_free_ char *path = str_fmt("%s%s", layer, after);
+        return beneath_open_nosym(at_fd, path, O_RDONLY | O_DIRECTORY, 0, NULL);
 }
 
-void secret_mask_end(int dir_fd)
+/* take_off(dir_fd, at_fd, after): from the trees LAYER/after in ${at_fd}. */
+static void take_off(int dir_fd, int at_fd, const char *after)
 {
         _cleanup_masks_ struct secret_mask_list l = {0};
         secret_mask_list_read(dir_fd, &l);
         for (size_t i = 0; i < l.n; i++) {
-                _cleanup_close_ int upper = open_upper(dir_fd, l.v[i].layer);
+                _cleanup_close_ int upper = open_layer(at_fd, after, l.v[i].layer);
                 if (upper >= 0)
                         remove_copy(upper, &l.v[i]);
         }
@@ -57,11 +58,24 @@ void secret_mask_end(int dir_fd)
                 const char *tab = strchr(l.made.v[i], '\t'), *base;
                 _cleanup_free_ char *layer =
                         str_fmt("%.*s", tab ? (int)(tab - l.made.v[i]) : 0, l.made.v[i]);
-                _cleanup_close_ int upper = tab ? open_upper(dir_fd, layer) : -1;
+                _cleanup_close_ int upper = tab ? open_layer(at_fd, after, layer) : -1;
                 _cleanup_close_ int dir = upper < 0 ? -1 : in_upper(upper, tab + 1, &base);
                 if (dir >= 0)
                         unlinkat(dir, base, AT_REMOVEDIR);
         }
+}
+
+void secret_mask_end(int dir_fd)
+{
+        _cleanup_close_ int layers =
+                openat(dir_fd, "layers", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (layers >= 0)
+                take_off(dir_fd, layers, "/upper");
+}
+
+void secret_mask_strip(int dir_fd, int entry_fd)
+{
+        take_off(dir_fd, entry_fd, "");
 }
 
 /* tell_file(plan, t, path): a note, if a start would hide or list something. */

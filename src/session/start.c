@@ -13,6 +13,7 @@
 #include "session/layers.h"
 #include "session/plan.h"
 #include "session/secret_mask.h"
+#include "session/snapshots.h"
 #include "session/supervisor.h"
 
 #include <errno.h>
@@ -107,6 +108,8 @@ static int launch(struct session_opts *opts, const struct store *store, struct s
                 r = seed_browsers(plan, a, err);
         if (r == 0)
                 r = session_secrets_capture(&plan->secrets, store->data, err);
+        if (r == 0 && opts->is_turns && plan->argv.n)
+                frozen_turn_note(a->dir_fd, &plan->argv);
         if (r == 0)
                 r = fork_supervisor(a, err);
         session_secrets_close(&plan->secrets);
@@ -141,6 +144,17 @@ static void settle_paths(struct session_opts *opts, const struct session_plan *p
         }
 }
 
+/* start_from(opts, store, from, hold, err): --from: the options follow the snapshot. */
+static int start_from(struct session_opts *opts, const struct store *store, struct snapshot *from,
+                      int *hold, struct err *err)
+{
+        _cleanup_close_ int frozen = frozen_open(store, err);
+        if (frozen < 0 || (*hold = stack_hold(frozen, false, err)) < 0 ||
+            snapshots_load(store, opts->from, from, err) < 0)
+                return -1;
+        return snapshots_opts(from, opts, err);
+}
+
 int session_run(struct session_opts *opts, const struct store *store, char **id, int *client_fd,
                 struct err *err)
 {
@@ -148,10 +162,16 @@ int session_run(struct session_opts *opts, const struct store *store, char **id,
         _cleanup_close_ int dir = -1;
         _cleanup_close_ int lock = -1;
         _cleanup_net_ struct box_net net = {.maker_pid = -1, .fd = -1};
+        _cleanup_snapshot_ struct snapshot from = {0};
+        _cleanup_close_ int hold = -1; /* what the snapshot lists stays until the box lists it */
         *id = NULL;
+        if (opts->from && start_from(opts, store, &from, &hold, err) < 0)
+                return -1;
         if (box_net_begin(&net, true, err) < 0 ||
             store_new_box(store, opts->name, id, &dir, &lock, err) < 0)
                 return -1;
+        if (opts->from && snapshots_fill(&from, dir, err) < 0)
+                goto fail;
         if (session_plan_make(opts, store, *id, &plan, err) < 0 ||
             plan_secrets_find(&plan, false, err) < 0 || box_net_map(&net, &plan.box, err) < 0)
                 goto fail;
@@ -189,7 +209,10 @@ fail:
         return -1;
 }
 
-int session_wake(const struct store *store, const char *id, struct err *err)
+/* again(store, id, how, client_fd, err): start a box that was there before. ${how} NULL: waiting;
+ * else its command, with the terminal and size that ${how} says. 1 when it is alive already. */
+static int again(const struct store *store, const char *id, struct session_opts *how,
+                 int *client_fd, struct err *err)
 {
         static struct session_plan plan;
         static struct session_opts opts;
@@ -198,7 +221,7 @@ int session_wake(const struct store *store, const char *id, struct err *err)
                 return -1;
         _cleanup_close_ int lock = store_box_lock(dir, err);
         if (lock < 0)
-                return errno == EWOULDBLOCK ? 0 : -1; /* alive already */
+                return errno == EWOULDBLOCK ? 1 : -1;
         if (session_opts_load(&opts, dir, err) < 0)
                 return err_add(err, "read how box %s was started", id);
         if (!opts.workspace)
@@ -206,18 +229,27 @@ int session_wake(const struct store *store, const char *id, struct err *err)
                                "what box %s was started with is not in its opts file any more; "
                                "ostiary rm %s removes it",
                                id, id);
-        opts.is_waiting = true;
+        opts.is_waiting = !how;
         opts.is_kept = true;
-        strs_free(&opts.argv);
+        opts.is_removed = false;
+        if (how) {
+                opts.is_tty = how->is_tty;
+                opts.has_stdin = how->has_stdin;
+                opts.cols = how->cols;
+                opts.rows = how->rows;
+                for (size_t i = 0; i < how->once.n; i++)
+                        strs_add(&opts.once, how->once.v[i]);
+        }
         _cleanup_net_ struct box_net net = {.maker_pid = -1, .fd = -1};
-        if (box_net_begin(&net, true, err) < 0 ||
+        if (frozen_turn(store, dir, err) < 0 || box_net_begin(&net, true, err) < 0 ||
             session_plan_make(&opts, store, id, &plan, err) < 0 ||
             plan_secrets_find(&plan, false, err) < 0 || box_net_map(&net, &plan.box, err) < 0)
                 return -1;
         plan_secrets_take(&plan, &opts);
 
-        int ready[2];
-        if (pipe2(ready, O_CLOEXEC) < 0)
+        int pair[2] = {-1, -1}, ready[2] = {-1, -1};
+        if (how ? socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0
+                : pipe2(ready, O_CLOEXEC) < 0)
                 return err_sys(err, "make a pipe");
         struct supervisor_args a = {.plan = &plan,
                                     .opts = &opts,
@@ -225,11 +257,20 @@ int session_wake(const struct store *store, const char *id, struct err *err)
                                     .id = id,
                                     .dir_fd = dir,
                                     .lock_fd = lock,
-                                    .client_fd = -1,
+                                    .client_fd = pair[1],
                                     .net_fd = net.fd,
+                                    .is_again = true,
                                     .ready_fd = ready[1]};
         int r = launch(&opts, store, &plan, &a, err);
-        close(ready[1]);
+        close_fd(&ready[1]);
+        close_fd(&pair[1]);
+        if (how) {
+                if (r == 0)
+                        *client_fd = pair[0];
+                else
+                        close(pair[0]);
+                return r;
+        }
         char words[sizeof err->text] = "";
         ssize_t n = r == 0 ? read(ready[0], words, sizeof words - 1) : 0;
         if (r == 0 && n <= 0)
@@ -238,6 +279,23 @@ int session_wake(const struct store *store, const char *id, struct err *err)
                 r = err_set(err, E_INPUT, "box %s did not come up again: %s", id, words);
         close(ready[0]);
         return r;
+}
+
+int session_wake(const struct store *store, const char *id, struct err *err)
+{
+        return again(store, id, NULL, NULL, err) < 0 ? -1 : 0;
+}
+
+int session_resume(const struct store *store, const char *id, struct session_opts *how,
+                   int *client_fd, struct err *err)
+{
+        int r = again(store, id, how, client_fd, err);
+        if (r <= 0)
+                return r;
+        return err_set(err, E_REFUSED,
+                       "box %s is running (ostiary attach %s joins it, ostiary exec %s -- COMMAND "
+                       "runs something in it)",
+                       id, id, id);
 }
 
 int session_connect(const struct store *store, const char *id, struct err *err)

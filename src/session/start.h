@@ -55,6 +55,12 @@ int session_run(struct session_opts *, const struct store *, char **id, int *cli
  * is alive already. */
 int session_wake(const struct store *, const char *id, struct err *);
 
+/* session_resume(store, id, how, &client_fd, err): start a box that has ended again, with its own
+ * command over what it holds, attached as session_run is. Of ${how} the terminal and, when there is
+ * one, `once` count. A living box is refused. */
+int session_resume(const struct store *, const char *id, struct session_opts *how, int *client_fd,
+                   struct err *);
+
 /* session_connect(store, id, err): a client socket to a living box, or -1 (E_ABSENT: not running).
  */
 int session_connect(const struct store *, const char *id, struct err *);

@@ -24,6 +24,7 @@ struct sup;
 struct sup_witness;
 struct sup_door;
 struct sup_secrets;
+struct sup_snapshot;
 struct supervisor_args;
 
 /* A command in the box. Exec id 1 is the box's main command. */
@@ -49,6 +50,7 @@ struct client {
         struct loop_src *src;
         struct exec *exec; /* what it is attached to */
         bool wants_end;    /* it asked for STOP and waits for the box's end */
+        bool is_answered;  /* and wants nothing more */
         struct buf pend;   /* one frame that did not fit, body only */
         uint32_t pend_type;
         bool has_pend;
@@ -88,6 +90,11 @@ struct sup {
         struct loop_src *stop_src;
         int stop_fd, ready_fd;
         bool is_built, is_stopping, is_ending, has_main;
+        bool is_sleeping; /* it ends to be frozen, and is woken by the next who wants it */
+        struct sup_snapshot *snapshot; /* one that is being made, or NULL */
+        size_t frozen_n;               /* layers, when it was frozen */
+        struct loop_timer turn_timer;  /* --turns: when it is seen whether a command left nothing */
+        int turn_tries;
         struct msg_ended end; /* how the box ended, once is_ending */
         struct err failure;   /* how it failed to start */
         struct outlog log;
@@ -191,6 +198,26 @@ void sup_on_ports(struct client *, struct frame *);
 /* sup_open_url(s, f): MSG_OPEN_URL of pid 1. */
 void sup_open_url(struct sup *, struct frame *);
 void sup_on_forward(struct client *, struct frame *);
+
+/* sup_snapshot.c */
+void sup_on_snapshot(struct client *, struct frame *);
+/* sup_snapshot_forget(c): the client is going. */
+void sup_snapshot_forget(struct client *);
+/* sup_snapshot_break(s): the box is about to end: a copy that is being made is given up. */
+void sup_snapshot_break(struct sup *);
+/* sup_snapshot_freeze(s): it is cleared, and its lock is still held: freeze what was asked for. */
+void sup_snapshot_freeze(struct sup *);
+/* sup_is_quiet(s): does nothing run in the box? */
+bool sup_is_quiet(struct sup *);
+/* sup_sleep(s): end it, and keep it. */
+void sup_sleep(struct sup *);
+/* sup_again(s): its lock is free: who came meanwhile is to come again. */
+void sup_again(struct sup *);
+/* sup_turn_begin(s, argv): a command begins. sup_turn_end(s): one is over. sup_turn_is_over(s): is
+ * there a turn to be frozen before the next command? */
+void sup_turn_begin(struct sup *, const struct strs *argv);
+void sup_turn_end(struct sup *);
+bool sup_turn_is_over(struct sup *);
 
 /* sup_witness.c */
 /* sup_witness_begin(s, listener_fd): takes it; -1 means that the kernel tells nothing. */

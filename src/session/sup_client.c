@@ -43,6 +43,7 @@ void client_free(struct client *c)
         sup_rules_forget(c);
         sup_inbound_forget(c);
         sup_secrets_forget(c);
+        sup_snapshot_forget(c);
         loop_del(&c->src);
         close_fd(&c->fd);
         buf_free(&c->pend);
@@ -134,6 +135,12 @@ static void on_exec(struct client *c, struct frame *f)
                 refuse(c, "an exec request that makes no sense");
                 return;
         }
+        if (sup_turn_is_over(s)) { /* the client is told to come again, and wakes it */
+                sup_sleep(s);
+                msg_spawn_free(&spawn);
+                return;
+        }
+        sup_turn_begin(s, &spawn.argv);
         struct exec *e = exec_new(s, spawn.is_tty);
         if (!spawn.is_tty && exec_pipes(e, spawn.has_stdin, fds, &err) < 0) {
                 exec_free(e);
@@ -266,7 +273,7 @@ static const struct {
         {MSG_APPROVE, true, sup_on_approve}, {MSG_PUBLISH, true, sup_on_publish},
         {MSG_PORTS, true, sup_on_ports},     {MSG_FORWARD, false, sup_on_forward},
         {MSG_SECRETS, true, sup_on_secrets}, {MSG_REVOKE, true, sup_on_revoke},
-        {MSG_ROTATE, true, sup_on_rotate},
+        {MSG_ROTATE, true, sup_on_rotate},   {MSG_SNAPSHOT, true, sup_on_snapshot},
 };
 
 static void answer(struct client *c, struct frame *f)

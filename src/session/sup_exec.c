@@ -144,6 +144,7 @@ static void finish(struct exec *e)
         exec_free(e);
         if (s->is_stopping && !s->execs)
                 sup_end(s, MSG_END_STOPPED, SIGTERM, "");
+        sup_turn_end(s);
 }
 
 void exec_pump(struct exec *e)

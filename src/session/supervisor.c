@@ -12,6 +12,7 @@
 #include "box/weak.h"
 #include "policy/profile.h"
 #include "session/ca.h"
+#include "session/frozen.h"
 #include "session/home.h"
 #include "session/layers.h"
 #include "session/secret_mask.h"
@@ -382,6 +383,7 @@ static int begin(struct sup *s, const struct supervisor_args *a)
 static void clear(struct sup *s, struct buf *refused)
 {
         struct err e = {0};
+        sup_snapshot_break(s);
         sup_inbound_end(s);
         box_end(&s->box);
         sup_witness_end(s);
@@ -390,11 +392,13 @@ static void clear(struct sup *s, struct buf *refused)
                 layers_accept_home(s->plan, s->store, &e);
         secret_mask_end(s->dir_fd);
         s->meta.has_changes = layers_have_changes(s->plan);
-        s->end.is_kept = !s->opts->is_removed && s->is_built &&
-                         (s->opts->is_kept || s->opts->is_waiting || s->meta.has_changes);
+        /* One that was there before stays, whatever kept it from coming up again. */
+        s->end.is_kept = (s->args->is_again && !s->is_built) || s->is_sleeping ||
+                         (!s->opts->is_removed && s->is_built &&
+                          (s->opts->is_kept || s->opts->is_waiting || s->meta.has_changes));
         s->meta.state = BOX_EXITED;
         /* Woken to be looked at, it still is the box of the command that ended in it then. */
-        bool is_woken = s->before.ended != 0;
+        bool is_woken = s->before.ended != 0 && !s->has_main;
         if (is_woken)
                 s->meta.command = s->before.command;
         s->meta.ended = is_woken ? s->before.ended : time(NULL);
@@ -449,7 +453,8 @@ _Noreturn void supervisor_main(const struct supervisor_args *a)
                 _exit(125);
         s.sig_src = loop_add(s.loop, s.sig_fd, EPOLLIN, on_signal_fd, &s);
         layers_fill_meta(&s.meta, a->plan, a->opts, a->id);
-        if (a->ready_fd >= 0 && store_meta_read(a->dir_fd, a->id, &s.before, NULL) == 0)
+        s.args = a;
+        if (a->is_again && store_meta_read(a->dir_fd, a->id, &s.before, NULL) == 0)
                 s.meta.created = s.before.created;
 
         if (begin(&s, a) < 0) {
@@ -462,7 +467,11 @@ _Noreturn void supervisor_main(const struct supervisor_args *a)
          * next command for the same box find nothing half gone; so the lock goes first too. */
         static struct buf refused;
         clear(&s, &refused);
+        sup_snapshot_freeze(&s);
         close_fd(&s.lock_fd);
+        if (s.is_sleeping)
+                sup_again(&s);
+        frozen_squash_later(s.store, s.id, s.frozen_n);
         if (s.ready_fd >= 0 && s.failure.code) /* whoever wakes the box hears why not */
                 fdio_write_all(s.ready_fd, s.failure.text, strlen(s.failure.text));
         for (struct client *c = s.clients; c; c = c->next) {
@@ -470,6 +479,8 @@ _Noreturn void supervisor_main(const struct supervisor_args *a)
                         sup_secrets_last_words(c);
                 if (c->exec && refused.len)
                         client_send(c, MSG_REFUSED, refused.data, refused.len);
+                if (c->is_answered)
+                        continue;
                 if (s.failure.code)
                         client_send_failed(c, &s.failure);
                 else if (c->exec || c->wants_end)

@@ -18,6 +18,7 @@ struct supervisor_args {
         struct ca ca;         /* the box's certificate authority */
         int client_fd; /* the CLI that started us, attached to the main command; -1 for none */
         int net_fd;    /* where the box's namespaces come from (box_net_begin) */
+        bool is_again; /* the box was there before, with what it holds */
         int ready_fd;  /* >= 0: a newline is written when the box is built, or why it could not be
                           (session_wake) */
 };

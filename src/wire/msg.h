@@ -38,6 +38,9 @@ enum msg_type {
                           can use it any more */
         MSG_ROTATE,    /* lstr name; + fd of a pipe with the new value, or none to ask its source:
                           answered by MSG_DONE when the next request uses it */
+        MSG_SNAPSHOT,  /* lstr name of the snapshot or "", lstr kind and lstr label of the frozen
+                          layer: answered by MSG_SNAPSHOT_IS. A box in which nothing runs sleeps
+                          afterwards */
 
         /* supervisor -> client */
         MSG_STARTED = 100, /* u32 pid in the box: the command runs */
@@ -63,6 +66,10 @@ enum msg_type {
                               why the last refresh failed or "". Never a value */
         MSG_ALARM,         /* lstr sentence: a placeholder was seen where it has no business; shown
                               also to those who want no notices */
+        MSG_SNAPSHOT_IS,   /* u32 1: copied, and the box goes on; u64 us that it stood still, lstr
+                              list of layers as in stack.h */
+        MSG_AGAIN, /* empty: the box went to sleep before it could answer; connect again, which
+                      wakes it */
 
         /* supervisor -> pid 1 */
         MSG_SPAWN = 200, /* u32 exec id, struct msg_spawn; + stdin, stdout, stderr unless tty */
@@ -72,8 +79,8 @@ enum msg_type {
         MSG_CONNECT,     /* u32 connection, u32 port of the box's own loopback */
 
         /* pid 1 -> supervisor */
-        MSG_BUILT = 300, /* the walls are up and read back; + what hears of connect(), if the
-                            kernel has such a thing */
+        MSG_BUILT = 300, /* the walls are up and read back; + what hears of the box's calls and
+                            the box's root, if calls are recorded */
         MSG_BROKEN,      /* u32 err_code, u32 errno, lstr sentence: the box could not be built */
         MSG_SPAWNED,     /* u32 exec id, u32 pid; + pty master if tty */
         MSG_SPAWN_ERR,   /* u32 exec id, u32 err_code, lstr sentence */

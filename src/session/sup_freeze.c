@@ -1,0 +1,204 @@
+/* sup_freeze.c - see sup_freeze.h. Where the box has a control group of its own (v2), that is
+ * frozen, and no process notices. Otherwise every process gets SIGSTOP, parents first, until none
+ * runs, and SIGCONT in the other direction, so that no parent sees its child stopped. A process is
+ * held by a pidfd that was checked to be in the box: a pid alone may be somebody else's by now.
+ *
+ * If the supervisor is killed meanwhile its box dies with it, stopped or not. */
+#include "session/sup_freeze.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fdio.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { ROUNDS = 600, ROUND_MS = 5, SLEEPERS_AFTER = 100, PROCS_MAX = 100000 };
+
+/* children(pid, tid, out): as the kernel lists them; false when it does not. */
+static bool children(pid_t pid, const char *tid, struct buf *out)
+{
+        char path[96];
+        snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)pid, tid);
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+        return fd >= 0 && fdio_read_all(fd, out, 8 << 20) == 0;
+}
+
+bool sup_is_idle(const struct box *box)
+{
+        char tid[16];
+        _cleanup_buf_ struct buf list = {0};
+        if (box->pid <= 0)
+                return false;
+        snprintf(tid, sizeof tid, "%d", (int)box->pid);
+        return children(box->pid, tid, &list) && list.len == 0;
+}
+
+/* ns_of(pid, out): its pid namespace. */
+static bool ns_of(pid_t pid, char out[64])
+{
+        char path[48];
+        snprintf(path, sizeof path, "/proc/%d/ns/pid", (int)pid);
+        ssize_t n = readlink(path, out, 63);
+        if (n <= 0)
+                return false;
+        out[n] = 0;
+        return true;
+}
+
+static int signal_to(int pidfd, int sig)
+{
+        return (int)syscall(SYS_pidfd_send_signal, pidfd, sig, NULL, 0);
+}
+
+/* state_of(pid, tid): the letter of /proc, or 0 when it is gone. */
+static char state_of(pid_t pid, const char *tid)
+{
+        char path[96], text[512];
+        snprintf(path, sizeof path, "/proc/%d/task/%s/stat", (int)pid, tid);
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+        if (n <= 0)
+                return 0;
+        text[n] = 0;
+        const char *end = strrchr(text, ')'); /* the name may hold anything */
+        return end && end[1] == ' ' ? end[2] : 0;
+}
+
+/* is_still(pid, may_sleep): do all its threads stand still? One that waits for a child of vfork
+ * sleeps in the kernel until that runs again, and cannot be stopped. */
+static bool is_still(pid_t pid, bool may_sleep)
+{
+        char path[48];
+        snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+        _cleanup_closedir_ DIR *d = opendir(path);
+        for (struct dirent *e; d && (e = readdir(d));) {
+                char state = e->d_name[0] == '.' || strlen(e->d_name) > 15
+                                     ? 0
+                                     : state_of(pid, e->d_name);
+                if (state && !strchr("TtZX", state) && !(may_sleep && state == 'D'))
+                        return false;
+        }
+        return true;
+}
+
+static bool is_known(const struct sup_frozen *f, pid_t pid)
+{
+        for (size_t i = 0; i < f->n; i++)
+                if (f->v[i].pid == pid)
+                        return true;
+        return false;
+}
+
+/* stop_one(f, pid): SIGSTOP to a process that is new to us. */
+static void stop_one(struct sup_frozen *f, pid_t pid)
+{
+        char ours[64], theirs[64], tid[16];
+        _cleanup_close_ int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+        if (fd < 0 || !ns_of(f->box->pid, ours) || !ns_of(pid, theirs) ||
+            strcmp(ours, theirs) != 0 || signal_to(fd, 0) < 0)
+                return;
+        snprintf(tid, sizeof tid, "%d", (int)pid);
+        bool was_stopped = state_of(pid, tid) == 'T';
+        if (signal_to(fd, SIGSTOP) < 0)
+                return;
+        struct sup_stopped *v = realloc(f->v, (f->n + 1) * sizeof *v);
+        if (!v)
+                str_no_memory();
+        f->v = v;
+        v[f->n++] =
+                (struct sup_stopped){.pid = pid, .pidfd = take_fd(&fd), .was_stopped = was_stopped};
+}
+
+/* round_of(f, pid): everything below, parents first. True when somebody was new. */
+static bool round_of(struct sup_frozen *f, pid_t pid, int depth)
+{
+        char path[48];
+        bool is_new = false;
+        snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+        _cleanup_closedir_ DIR *d = depth > 2000 ? NULL : opendir(path);
+        for (struct dirent *e; d && (e = readdir(d));) {
+                _cleanup_buf_ struct buf list = {0};
+                if (e->d_name[0] == '.' || strlen(e->d_name) > 15 ||
+                    !children(pid, e->d_name, &list))
+                        continue;
+                for (const char *p = buf_cstr(&list); *p && f->n < PROCS_MAX;) {
+                        char *end;
+                        pid_t child = (pid_t)strtol(p, &end, 10);
+                        if (end == p)
+                                break;
+                        if (!is_known(f, child)) {
+                                stop_one(f, child);
+                                is_new = true;
+                        }
+                        is_new |= round_of(f, child, depth + 1);
+                        p = end + strspn(end, " ");
+                }
+        }
+        return is_new;
+}
+
+static int stop_all(struct sup_frozen *f, struct err *err)
+{
+        for (int i = 0; i < ROUNDS; i++) {
+                bool is_done = !round_of(f, f->box->pid, 0);
+                for (size_t k = 0; is_done && k < f->n; k++)
+                        is_done = is_still(f->v[k].pid, i >= SLEEPERS_AFTER);
+                if (is_done)
+                        return 0;
+                poll(NULL, 0, i < 5 ? 0 : ROUND_MS);
+        }
+        return err_set(err, E_SYSTEM, "the processes in the box could not be made to stand still");
+}
+
+/* group_frozen(fd): does the group say that all stand still? */
+static bool group_frozen(int fd)
+{
+        _cleanup_free_ char *text = fdio_read_file(fd, "cgroup.events", 4096, NULL);
+        return text && strstr(text, "frozen 1");
+}
+
+static bool freeze_group(const struct box *box)
+{
+        if (box->cgroup.kind != BOX_CGROUP_V2 || fdio_put(box->cgroup.fd[0], "cgroup.freeze", "1"))
+                return false;
+        for (int i = 0; i < ROUNDS; i++) {
+                if (group_frozen(box->cgroup.fd[0]))
+                        return true;
+                poll(NULL, 0, i < 5 ? 0 : ROUND_MS);
+        }
+        fdio_put(box->cgroup.fd[0], "cgroup.freeze", "0");
+        return false;
+}
+
+int sup_freeze(struct sup_frozen *f, const struct box *box, struct err *err)
+{
+        *f = (struct sup_frozen){.box = box};
+        f->is_group = freeze_group(box);
+        if (f->is_group || stop_all(f, err) == 0)
+                return 0;
+        sup_thaw(f);
+        return -1;
+}
+
+void sup_thaw(struct sup_frozen *f)
+{
+        if (f->is_group && f->box->cgroup.fd[0] >= 0)
+                fdio_put(f->box->cgroup.fd[0], "cgroup.freeze", "0");
+        for (size_t i = f->n; i-- > 0;) {
+                if (!f->v[i].was_stopped)
+                        signal_to(f->v[i].pidfd, SIGCONT);
+                close(f->v[i].pidfd);
+        }
+        free(f->v);
+        *f = (struct sup_frozen){0};
+}
