@@ -72,12 +72,13 @@ static void ending(const struct report *r, struct buf *b)
                 buf_put_fmt(b, "<span class=\"pill bad\">exit %d</span>", m->exit_code);
 }
 
+/* fact(b, name, value): ${value} is in words already. */
 static void fact(struct buf *b, const char *name, const char *value)
 {
         if (!*value)
                 return;
         buf_put_fmt(b, "<p class=\"facts\">%s <code>", name);
-        html_cut(b, value, 1200);
+        html_shown(b, value, 1200);
         buf_put_str(b, "</code></p>\n");
 }
 
@@ -101,7 +102,8 @@ static void top(const struct report *r, struct buf *b)
         buf_put_str(b, m->state == BOX_EXITED ? " to " : " until now, ");
         put_when(b, r->end_us);
         buf_put_fmt(b, ", times in %s</p>\n", story_time_zone(r->begin_us, zone));
-        _cleanup_free_ char *workspace = out_path(m->workspace);
+        _cleanup_free_ char *path = out_path(m->workspace);
+        _cleanup_free_ char *workspace = str_quote(path);
         fact(b, "Command", m->command);
         fact(b, "Workspace", workspace);
         fact(b, "Profile", m->profile);

@@ -78,7 +78,7 @@ static void why(struct buf *b, const struct audit_record *r)
         bool has_note = *r->note && strcmp(r->note, r->rule) != 0;
         if (!*r->rule && !has_note)
                 return;
-        buf_put_str(b, "  (");
+        buf_put_str(b, b->len ? "  (" : "(");
         put(b, "", r->rule, "");
         if (has_note)
                 put(b, *r->rule ? "; " : "", r->note, "");
@@ -142,19 +142,26 @@ static void put_socket(struct buf *b, const struct audit_record *r)
         why(b, r);
 }
 
+/* word(b, s): the next word of a line, quoted; nothing for "". */
+static void word(struct buf *b, const char *s)
+{
+        put(b, b->len && b->data[b->len - 1] != ' ' ? " " : "", s, "");
+}
+
 /* put_any(b, r): a kind with no form of its own, known or not: all that it says. */
 static void put_any(struct buf *b, const struct audit_record *r)
 {
+        char status[24];
+        _cleanup_free_ char *target = story_text_target(r);
         verdict(b, r);
-        put(b, "", r->method, " ");
-        put(b, "", r->host, "");
-        if (r->port)
-                buf_put_fmt(b, ":%" PRIu64, r->port);
-        put(b, "", r->path, "");
-        put(b, " ", r->address, "");
-        if (r->status)
-                buf_put_fmt(b, " %" PRIu64, r->status);
-        put(b, " ", r->secrets, "");
+        word(b, r->method);
+        if (*target && b->len && b->data[b->len - 1] != ' ')
+                buf_put_str(b, " ");
+        buf_put_str(b, target);
+        word(b, r->address);
+        snprintf(status, sizeof status, "%" PRIu64, r->status);
+        word(b, r->status ? status : "");
+        word(b, r->secrets);
         why(b, r);
 }
 

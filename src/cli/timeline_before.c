@@ -26,8 +26,9 @@ static void print_kept(const struct story_kept *k, int64_t at_us, const char *wo
         char t[STORY_TIME_LEN], apart[STORY_TIME_LEN];
         _cleanup_free_ char *who = story_text_who(&k->record);
         _cleanup_free_ char *what = story_text_record(&k->record);
-        printf("  %s  %s%s  %-14s  %s\n", story_time_clock(k->time_us, t),
-               story_time_span_words(at_us - k->time_us, apart), words, who, what);
+        _cleanup_free_ char *since =
+                str_fmt("%s%s", story_time_span_words(at_us - k->time_us, apart), words);
+        printf("  %s  %-18s  %-14s  %s\n", story_time_clock(k->time_us, t), since, who, what);
 }
 
 static void print_text(const struct story_before *b)
@@ -64,8 +65,8 @@ static void print_text(const struct story_before *b)
                              : "\nNo request came before it.\n");
         for (size_t i = 0; i < b->requests_n; i++) {
                 const struct story_kept *k = &b->requests[i];
-                int64_t ended = k->time_us + (int64_t)(k->record.total_us & INT64_MAX >> 16);
-                print_kept(k, at, ended > at ? " before, under way" : " before");
+                bool is_open = at > k->time_us && k->record.total_us > (uint64_t)(at - k->time_us);
+                print_kept(k, at, is_open ? " before, under way" : " before");
         }
 }
 
