@@ -6,13 +6,16 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "policy/file_class_fold.h"
+#include "policy/file_class_pattern.h"
 #include "policy/file_class_table.h"
 
+#include <ctype.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATTERN_MAX = 256, PATTERN_PARTS_MAX = 16, PATTERN_STARS_MAX = 2, USER_ROWS_MAX = 1000 };
+enum { USER_ROWS_MAX = 1000 };
 
 struct user_row {
         enum file_class class;
@@ -54,87 +57,6 @@ enum file_class file_class_by_name(const char *name)
         return (enum file_class)i;
 }
 
-/* --- one pattern ------------------------------------------------------------------------------ */
-
-struct pattern {
-        const char *part[PATTERN_PARTS_MAX];
-        size_t len[PATTERN_PARTS_MAX];
-        size_t n;
-        bool is_anchored, is_dir, is_cased;
-};
-
-static bool pattern_cut(const char *text, struct pattern *p)
-{
-        p->is_cased = *text == '=';
-        text += p->is_cased;
-        p->is_anchored = *text == '/';
-        text += p->is_anchored;
-        p->n = 0;
-        for (;;) {
-                size_t n = strcspn(text, "/");
-                if (n == 0 || p->n == PATTERN_PARTS_MAX)
-                        return false;
-                p->part[p->n] = text;
-                p->len[p->n++] = n;
-                text += n;
-                p->is_dir = text[0] == '/' && text[1] == '\0';
-                if (*text == '\0' || p->is_dir)
-                        return true;
-                text++;
-        }
-}
-
-/* Do the parts from ${i} on fit the path from ${at} on? Of a directory, what follows is free. The
- * depth of calls is that of the pattern's parts; ** is bounded when a pattern is accepted. */
-static bool fits(const struct pattern *p, size_t i, char *const *v, size_t n, size_t at,
-                 bool with_case)
-{
-        if (i == p->n)
-                return p->is_dir || at == n;
-        if (p->len[i] == 2 && memcmp(p->part[i], "**", 2) == 0) {
-                for (size_t k = at; k <= n; k++)
-                        if (fits(p, i + 1, v, n, k, with_case))
-                                return true;
-                return false;
-        }
-        if (at == n)
-                return false;
-        bool is_it = with_case ? file_part_is_exactly(p->part[i], p->len[i], v[at])
-                               : file_part_is(p->part[i], p->len[i], v[at]);
-        return is_it && fits(p, i + 1, v, n, at + 1, with_case);
-}
-
-static bool fits_anywhere(const struct pattern *p, char *const *v, size_t n, bool with_case)
-{
-        if (p->is_anchored)
-                return fits(p, 0, v, n, 0, with_case);
-        bool has_stars = false;
-        for (size_t i = 0; i < p->n; i++)
-                has_stars |= p->len[i] == 2 && memcmp(p->part[i], "**", 2) == 0;
-        if (!p->is_dir && !has_stars)
-                return n >= p->n && fits(p, 0, v, n, n - p->n, with_case);
-        for (size_t at = 0; at < n; at++)
-                if (fits(p, 0, v, n, at, with_case))
-                        return true;
-        return false;
-}
-
-/* Does ${pattern} hold for the parts from ${from} on? ${is_odd} is set when only the folded name
- * does. */
-static bool row_holds(const char *pattern, const struct file_parts *parts, size_t from,
-                      bool *is_odd)
-{
-        struct pattern p;
-        if (!pattern_cut(pattern, &p))
-                return false;
-        size_t n = parts->n - from;
-        bool is_exact = fits_anywhere(&p, parts->raw + from, n, true);
-        if (!is_exact && (p.is_cased || !fits_anywhere(&p, parts->folded + from, n, false)))
-                return false;
-        *is_odd = !is_exact;
-        return true;
-}
-
 /* --- a path ----------------------------------------------------------------------------------- */
 
 static void say(struct file_class_verdict *v, enum file_class class, const char *why, bool is_odd)
@@ -149,7 +71,7 @@ static bool by_git_rows(const struct file_parts *parts, size_t from, struct file
         bool is_odd = false;
         for (size_t i = 0; i < file_class_git_rows_n; i++) {
                 const struct file_class_row *r = &file_class_git_rows[i];
-                if (!row_holds(r->pattern, parts, from, &is_odd))
+                if (!file_pattern_holds(r->pattern, parts, from, &is_odd))
                         continue;
                 /* A name that only looks like a sample is none. */
                 if (r->class == FILE_PLAIN && is_odd)
@@ -203,7 +125,8 @@ static bool by_user(const struct file_classes *t, const struct file_parts *parts
         bool is_odd = false;
         for (size_t i = t ? t->n : 0; i-- > 0;) {
                 const struct user_row *r = &t->v[i];
-                if (!row_holds(r->pattern, parts, 0, &is_odd) || (r->class == FILE_PLAIN && is_odd))
+                if (!file_pattern_holds(r->pattern, parts, 0, &is_odd) ||
+                    (r->class == FILE_PLAIN && is_odd))
                         continue;
                 char why[sizeof v->why];
                 snprintf(why, sizeof why, "%s: %.60s", r->whose, r->pattern);
@@ -211,6 +134,50 @@ static bool by_user(const struct file_classes *t, const struct file_parts *parts
                 return true;
         }
         return false;
+}
+
+/* The rows by the byte they begin with, wildcards under *; made once, the same every time. */
+enum { ROWS_MAX = 1024 };
+static uint16_t first_row[256], next_row[ROWS_MAX];
+
+static void index_rows(void)
+{
+        static bool is_done;
+        size_t n = 0;
+        if (is_done)
+                return;
+        while (n < ROWS_MAX - 1 && file_class_row_at(n))
+                n++;
+        /* From the last on, so that each list is in order; 0 ends it, hence one more. */
+        for (size_t i = n; i-- > 0;) {
+                const char *s = file_class_row_at(i)->pattern;
+                s += *s == '=';
+                s += *s == '/';
+                unsigned char c = (unsigned char)(*s == '?' ? '*' : tolower((unsigned char)*s));
+                next_row[i] = first_row[c];
+                first_row[c] = (uint16_t)(i + 1);
+        }
+        is_done = true;
+}
+
+static void by_tables(const struct file_parts *parts, struct file_class_verdict *v)
+{
+        size_t best = SIZE_MAX;
+        bool is_odd = false, best_odd = false;
+        index_rows();
+        for (int c = 0; c < 256; c++) {
+                if (c != '*' && !parts->may_begin[c])
+                        continue;
+                for (size_t i = first_row[c]; i > 0 && i - 1 < best; i = next_row[i - 1]) {
+                        if (!file_pattern_holds(file_class_row_at(i - 1)->pattern, parts, 0,
+                                                &is_odd))
+                                continue;
+                        best = i - 1;
+                        best_odd = is_odd;
+                }
+        }
+        if (best != SIZE_MAX)
+                say(v, file_class_row_at(best)->class, file_class_row_at(best)->why, best_odd);
 }
 
 void file_class_of(const struct file_classes *t, const char *path, struct file_class_verdict *v)
@@ -224,16 +191,7 @@ void file_class_of(const struct file_classes *t, const char *path, struct file_c
                 goto done;
         if (by_user(t, &parts, v) || is_decided)
                 goto done;
-        bool is_odd = false;
-        for (size_t i = 0;; i++) {
-                const struct file_class_row *r = file_class_row_at(i);
-                if (!r)
-                        break;
-                if (!row_holds(r->pattern, &parts, 0, &is_odd))
-                        continue;
-                say(v, r->class, r->why, is_odd);
-                break;
-        }
+        by_tables(&parts, v);
 done:
         /* A backslash is a separator on some systems and a letter here. */
         v->is_odd |= v->class != FILE_PLAIN && strchr(path, '\\') != NULL;
@@ -311,29 +269,6 @@ const char *file_classes_user_at(const struct file_classes *t, size_t i, enum fi
         return t->v[i].pattern;
 }
 
-static const char *pattern_wrong(const char *s, size_t len)
-{
-        struct pattern p;
-        size_t stars = 0;
-        if (len == 0)
-                return "has no pattern";
-        if (len > PATTERN_MAX)
-                return "has a pattern of more than 256 bytes";
-        for (size_t i = 0; i < len; i++)
-                if ((unsigned char)s[i] < 0x20 || s[i] == 0x7f || s[i] == '\\')
-                        return "has a control byte or a backslash in its pattern";
-        if (!pattern_cut(s, &p))
-                return "has a pattern with an empty component, or with more than 16";
-        for (size_t i = 0; i < p.n; i++) {
-                bool is_stars = p.len[i] == 2 && memcmp(p.part[i], "**", 2) == 0;
-                stars += is_stars;
-                if ((p.len[i] == 1 && p.part[i][0] == '.') ||
-                    (p.len[i] == 2 && memcmp(p.part[i], "..", 2) == 0))
-                        return "has . or .. in its pattern";
-        }
-        return stars > PATTERN_STARS_MAX ? "has ** more than twice" : NULL;
-}
-
 static int add_line(struct file_classes *t, char *line, const char *whose, size_t number,
                     struct err *err)
 {
@@ -356,7 +291,7 @@ static int add_line(struct file_classes *t, char *line, const char *whose, size_
                                      "runs-on-build, runs-in-ci, steers-agent, "
                                      "configures-ostiary");
         }
-        const char *wrong = pattern_wrong(pattern, strlen(pattern));
+        const char *wrong = file_pattern_wrong(pattern);
         if (wrong)
                 return err_set(err, E_INPUT, "%s, line %zu %s", whose, number, wrong);
         if (t->n == USER_ROWS_MAX)

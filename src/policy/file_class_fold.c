@@ -140,10 +140,14 @@ void file_parts_of(struct file_parts *p, const char *path)
                         to += n + 1;
                         p->folded[p->n++] = to;
                         file_fold(path + i, n, to);
+                        p->may_begin[(unsigned char)*to] = true;
+                        p->may_begin[tolower((unsigned char)path[i])] = true;
                         to += strlen(to) + 1;
                 }
                 i += n + 1;
         }
+        if (memchr(path, '~', len) || memchr(p->space, '~', (size_t)(to - p->space)))
+                memset(p->may_begin, true, sizeof p->may_begin);
 }
 
 void file_parts_free(struct file_parts *p)

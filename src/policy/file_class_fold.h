@@ -12,7 +12,9 @@ struct file_parts {
         char **folded; /* lower case; invisible code points, trailing dots and blanks and NTFS
                           streams gone; look-alikes of ASCII as ASCII */
         size_t n;
-        char *space; /* where all of them lie */
+        char *space;         /* where all of them lie */
+        bool may_begin[256]; /* which bytes a component begins with, raw or folded; all of them (and
+                                ~) when there is a ~ in the path, for 8.3 names */
 };
 /* file_parts_of(p, path): slashes separate, and backslashes too; "." and empty components are left
  * out. */
