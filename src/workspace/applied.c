@@ -6,6 +6,8 @@
  *   put LAYER<TAB>PATH<TAB>INO SIZE MTIME CTIME<TAB>STATE       is there; of which upper file ("-"
  *                                                               when that has more to give)
  *   host LAYER<TAB>PATH<TAB>STATE                               undo made it so
+ *   took LAYER<TAB>INO                                          a file of the host that is gone by
+ *                                                               us
  *
  * The last line of each kind counts. */
 #include "base/buf.h"
@@ -25,7 +27,7 @@
 #include <sys/stat.h>
 
 struct entry {
-        char *key; /* layer, tab, path */
+        char *key; /* layer, tab, path; or layer, tab, slash, inode for what was taken */
         bool has_put, has_node;
         uint64_t ino, size;
         int64_t mtime_ns, ctime_ns;
@@ -37,6 +39,7 @@ struct applied {
         size_t n, cap;
         size_t *slots;
         size_t slots_n;
+        struct apply_origins **origins; /* a cell of its own: filled while the rest is only read */
 };
 
 static size_t *slot_of(const struct applied *a, const char *key)
@@ -90,6 +93,15 @@ static void read_node(struct entry *e, const char *text)
                              &e->size, &e->mtime_ns, &e->ctime_ns) == 4;
 }
 
+static void read_took(struct applied *a, char *value)
+{
+        char *layer = undo_field(&value), *ino = undo_field(&value);
+        if (!layer || !ino || value)
+                return;
+        _cleanup_free_ char *path = str_fmt("/%s", ino);
+        entry_of(a, layer, path);
+}
+
 static void read_line(struct applied *a, const char *key, char *value)
 {
         bool is_put = strcmp(key, "put") == 0;
@@ -114,7 +126,7 @@ static void read_line(struct applied *a, const char *key, char *value)
 int applied_read(int box_dir_fd, struct applied **out, struct err *err)
 {
         *out = calloc(1, sizeof **out);
-        if (!*out)
+        if (!*out || !((*out)->origins = calloc(1, sizeof *(*out)->origins)))
                 str_no_memory();
         int fd = openat(box_dir_fd, "applied", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0 && errno == ENOENT)
@@ -131,9 +143,12 @@ int applied_read(int box_dir_fd, struct applied **out, struct err *err)
         ssize_t n;
         while ((n = getline(&line, &cap, f)) > 0) {
                 char *text = line, *key, *value;
-                if (memchr(line, 0, (size_t)n) == NULL && kv_next(&text, &key, &value) &&
-                    (strcmp(key, "put") == 0 || strcmp(key, "will") == 0 ||
-                     strcmp(key, "host") == 0))
+                if (memchr(line, 0, (size_t)n) != NULL || !kv_next(&text, &key, &value))
+                        continue;
+                if (strcmp(key, "took") == 0)
+                        read_took(*out, value);
+                else if (strcmp(key, "put") == 0 || strcmp(key, "will") == 0 ||
+                         strcmp(key, "host") == 0)
                         read_line(*out, key, value);
         }
         return 0;
@@ -149,6 +164,8 @@ void applied_free(struct applied *a)
                 undo_state_free(&a->v[i].will);
                 undo_state_free(&a->v[i].host);
         }
+        apply_origins_free(*a->origins);
+        free(a->origins);
         free(a->v);
         free(a->slots);
         free(a);
@@ -209,6 +226,26 @@ void applied_put_done(struct buf *b, const char *layer, const char *path, const 
                 snprintf(node, sizeof node, "%" PRIu64 " %" PRIu64 " %" PRId64 " %" PRId64, n->ino,
                          n->size, n->mtime_ns, n->ctime_ns);
         put_line(b, "put", layer, path, node, s);
+}
+
+void applied_put_took(struct buf *b, const char *layer, uint64_t ino)
+{
+        _cleanup_buf_ struct buf f = {0};
+        undo_field_put(&f, layer);
+        buf_put_fmt(&f, "\t%" PRIu64, ino);
+        kv_put(b, "took", buf_cstr(&f));
+}
+
+bool applied_took(const struct applied *a, const char *layer, uint64_t ino)
+{
+        char path[32];
+        snprintf(path, sizeof path, "/%" PRIu64, ino);
+        return find(a, layer, path) != NULL;
+}
+
+struct apply_origins **applied_origins(const struct applied *a)
+{
+        return a ? a->origins : NULL;
 }
 
 int applied_append(int box_dir_fd, const struct buf *b, struct err *err)

@@ -176,6 +176,8 @@ static int take(struct run *a, const struct apply_choice *ch, struct err *err)
                 return 0;
         }
         applied_put_will(&a->will, a->root->name, c->path, &box);
+        if (host.kind == 'f')
+                applied_put_took(&a->will, a->root->name, id.ino);
         a->result->kept_bytes += host.kind == 'f' ? host.size : 0;
         undo_land_add(&a->land, c->path, &host, &box, &id)->user = (void *)ch;
         return 0;

@@ -14,6 +14,19 @@ void applied_put_done(struct buf *, const char *layer, const char *path, const s
                       const struct undo_state *);
 int applied_append(int box_dir_fd, const struct buf *, struct err *);
 
+/* applied_put_took(b, layer, ino): that a file of the host with this inode was replaced or deleted
+ * by us. applied_took(a, layer, ino): was it? ${a} may be NULL. */
+void applied_put_took(struct buf *, const char *layer, uint64_t ino);
+bool applied_took(const struct applied *, const char *layer, uint64_t ino);
+
+/* apply_origin_is_gone(change, applied, since_ns): the host had a file that the box's is a copy of,
+ * and has it no more, and that was not us. What is looked up for it is kept with ${applied} in
+ * applied_origins(a), which is NULL for none. */
+bool apply_origin_is_gone(const struct ws_change *, const struct applied *, int64_t since_ns);
+struct apply_origins;
+void apply_origins_free(struct apply_origins *);
+struct apply_origins **applied_origins(const struct applied *);
+
 /* apply_judge_state(change, applied, host, ident, conflict): the same as apply_judge, of a host
  * path that was looked at. */
 void apply_judge_state(const struct ws_change *, const struct applied *,

@@ -78,12 +78,13 @@ static enum apply_conflict judge(const struct ws_change *c, const struct applied
         if (host->kind == '-') {
                 if (c->after.kind == WS_NONE)
                         return APPLY_CLEAR;
-                if (was == '-' && !(c->after.kind == WS_FILE && c->after.has_origin))
+                if (applied_is_ours(a, c->root->name, c->path, host))
                         return APPLY_CLEAR;
                 /* The box's copy comes from a file that is not there any more: the user took it
-                 * away, or we did by an undo. */
-                return applied_is_ours(a, c->root->name, c->path, host) ? APPLY_CLEAR
-                                                                        : APPLY_HOST_GONE;
+                 * away. */
+                return was != '-' || apply_origin_is_gone(c, a, c->root->since_ns - tick_ns())
+                               ? APPLY_HOST_GONE
+                               : APPLY_CLEAR;
         }
         if (host->kind == 's')
                 return APPLY_HOST_ODD;

@@ -46,7 +46,8 @@ struct ws_node {
         int64_t mtime_ns, ctime_ns;
         size_t layer;    /* index in the view it was found in */
         bool is_opaque;  /* of a directory: nothing below shines through */
-        bool has_origin; /* of an upper file: it was copied up from a lower one */
+        bool has_origin; /* of an upper file: it was copied up from a lower one, maybe elsewhere */
+        uint64_t origin_ino; /* that one's inode; 0 when it cannot be told */
 };
 
 /* A directory of a view, opened: one descriptor per layer that takes part in it. Walking down by

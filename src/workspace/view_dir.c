@@ -123,6 +123,7 @@ int ws_dir_look(const struct ws_dir *d, const char *name, struct ws_node *node, 
                 view_node_of(&st, d->parts[i].layer, node);
                 node->is_opaque = S_ISDIR(st.st_mode) && m.is_opaque;
                 node->has_origin = m.has_origin;
+                node->origin_ino = m.origin_ino;
                 return 0;
         }
         return 0;

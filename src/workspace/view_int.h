@@ -27,6 +27,7 @@ struct ws_marks {
         bool has_xattr_wh; /* "x" */
         bool is_whiteout;
         bool has_origin;
+        uint64_t origin_ino; /* 0: not known */
 };
 
 /* view_marks(fd, marks, err): read them from an open file or directory of an overlay's layer; a

@@ -13,6 +13,33 @@
 
 #define PREFIX "user.overlay."
 
+/* origin_ino(fd, name): the inode in the file handle that overlayfs keeps: a head (version, magic,
+ * length, flags, type, 16 bytes of uuid), then what the filesystem made of it. 0 for one that we do
+ * not know. */
+static uint64_t origin_ino(int fd, const char *name)
+{
+        enum { HEAD = 21, TYPE = 4 };
+        unsigned char h[HEAD + 128];
+        uint32_t word[3] = {0};
+        uint64_t wide = 0;
+        ssize_t n = fgetxattr(fd, name, h, sizeof h);
+        if (n < HEAD + 8 || h[0] != 0 || h[1] != 0xfb || (n >= HEAD + 12 ? 0 : h[TYPE] != 1))
+                return 0;
+        memcpy(word, h + HEAD, n >= HEAD + 12 ? 12 : 8);
+        memcpy(&wide, h + HEAD, 8);
+        switch (h[TYPE]) {
+        case 1: /* ext4 and most others: inode, generation; tmpfs: generation, inode in two */
+                return n == HEAD + 8    ? word[0]
+                       : n == HEAD + 12 ? (uint64_t)word[2] << 32 | word[1]
+                                        : 0;
+        case 0x81: /* xfs: inode of 64 bits, generation */
+        case 0x4d: /* btrfs: object, root, generation */
+                return wide;
+        default:
+                return 0;
+        }
+}
+
 int view_marks(int fd, struct ws_marks *m, struct err *err)
 {
         char names[XATTR_LIST_MAX];
@@ -28,6 +55,7 @@ int view_marks(int fd, struct ws_marks *m, struct err *err)
                 const char *mark = p + strlen(PREFIX);
                 if (strcmp(mark, "origin") == 0) {
                         m->has_origin = true;
+                        m->origin_ino = origin_ino(fd, p);
                 } else if (strcmp(mark, "whiteout") == 0) {
                         m->is_whiteout = true;
                 } else if (strcmp(mark, "opaque") == 0) {
