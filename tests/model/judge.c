@@ -264,8 +264,9 @@ static int check_applied_path(struct judge *j, const char *path, const struct tr
                              entry_words(is, one, sizeof one), entry_words(was, two, sizeof two));
         }
         /* The user's own work since the box began is never lost. */
-        if (was && was->kind != 'd' && !entry_same(start, was) && !entry_same(was, want) &&
-            j->has_host_ops && !entry_same(is, was))
+        const struct entry *theirs = tree_at(&j->host, path);
+        if (was && was->kind != 'd' && entry_same(was, theirs) && !entry_same(start, theirs) &&
+            !entry_same(was, want) && !entry_same(is, was))
                 return fails(j, "%s: %s was changed on the host meanwhile and is overwritten", when,
                              path_words(path));
         if (want) {
@@ -394,6 +395,17 @@ static void on_left(void *arg, const char *path, const char *why)
         may_replace(arg, path, why);
 }
 
+/* note(j, n, err): tell the box what undo made of the host's paths, as the command does. */
+static int note(struct judge *j, uint64_t n, struct err *err)
+{
+        struct undo_record r = {0};
+        int got = undo_read(j->stage.undo_fd, n, &r, err);
+        for (size_t i = 0; got == 0 && i < r.entries_n; i++)
+                got = applied_note(j->stage.box_fd, "ws", r.v[i].path, &r.v[i].after, err);
+        undo_record_free(&r);
+        return got;
+}
+
 /* undo(j, n, want, by, when): ${by} is the undo's own record, may be NULL. */
 static int undo(struct judge *j, uint64_t n, const struct tree *want, uint64_t *by,
                 const char *when)
@@ -408,6 +420,8 @@ static int undo(struct judge *j, uint64_t n, const struct tree *want, uint64_t *
                 return fails(j, "%s failed: %s", when, err.text);
         if (by)
                 *by = result.record_n;
+        if (result.record_n != 0 && note(j, result.record_n, &err) < 0)
+                return fails(j, "%s cannot be noted: %s", when, err.text);
         if (asked.was)
                 return fails(j, "%s asks about %s, which nobody touched", when, asked.path);
         if (tree_read(j->stage.host_fd, &now) < 0)
@@ -564,17 +578,17 @@ static int play(struct judge *j)
         struct stage *s = &j->stage;
         struct tree last = {0};
         unsigned turns_n = 0;
-        bool has_begun = false;
+        bool has_begun = false, is_real = j->has_host_ops || j->seq->seed % 4 == 0;
         int got = 0;
         for (size_t i = 0; got == 0 && i <= j->seq->n; i++) {
                 const struct op *o = i < j->seq->n ? &j->seq->v[i] : NULL;
                 if (!has_begun && (!o || o->where != AT_SETUP)) {
                         has_begun = true;
                         if (tree_read(s->host_fd, &j->at_start) < 0 ||
-                            tree_read(s->host_fd, &last) < 0 || stage_start(s) < 0 ||
+                            tree_read(s->host_fd, &last) < 0 || stage_start(s, is_real) < 0 ||
                             stage_mount(s) < 0)
                                 got = -1;
-                        if (j->has_host_ops)
+                        if (is_real)
                                 stage_settle();
                 }
                 if (!o || got != 0)

@@ -104,7 +104,7 @@ struct stage {
 int stage_isolate(void); /* once per process: namespaces in which overlays may be mounted */
 int stage_new(struct stage *, const char *base);
 void stage_end(struct stage *);
-int stage_start(struct stage *); /* the host's tree is ready: the box begins */
+int stage_start(struct stage *, bool is_real); /* the host's tree is ready: the box begins */
 int stage_mount(struct stage *);
 int stage_unmount(struct stage *);
 int stage_freeze(struct stage *, const char *label, char *why, size_t size);
