@@ -33,6 +33,9 @@ bool git_config_is_plain(const struct git_config_entry *);
  * "filter.*.clean", or NULL. */
 const char *git_config_known(const struct git_config_entry *);
 
+/* git_config_key_is(pattern, key): "section.name" or "section.*.name". */
+bool git_config_key_is(const char *pattern, const char *key);
+
 /* git_config_last(c, key): the value that counts, "" for one without value, NULL when absent. */
 const char *git_config_last(const struct git_config *, const char *key);
 
