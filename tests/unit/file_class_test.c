@@ -2,6 +2,7 @@
  * name, what an ordinary project is made of, and a user's own rows. */
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/str.h"
 #include "policy/file_class.h"
 #include "unit/check.h"
 
@@ -408,6 +409,24 @@ static void check_user(void)
         file_classes_free(t);
 }
 
+/* docs/classes.md ends with the tables, word for word. */
+static void check_page(void)
+{
+        _cleanup_buf_ struct buf out = {0}, page = {0};
+        FILE *f = fopen("docs/classes.md", "re");
+        if (!f) {
+                puts("skip: docs/classes.md is not here: started from another directory");
+                return;
+        }
+        for (int c; (c = getc(f)) != EOF;)
+                buf_put_u8(&page, (uint8_t)c);
+        fclose(f);
+        buf_put_str(&out, "```\n");
+        file_class_print(NULL, &out);
+        buf_put_str(&out, "```\n");
+        CHECK("the page shows the tables", str_ends(buf_cstr(&page), buf_cstr(&out)));
+}
+
 int main(void)
 {
         size_t wrong_n = 0, n = sizeof rows / sizeof rows[0];
@@ -437,5 +456,6 @@ int main(void)
                                  !file_class_is_ignored_name("src") &&
                                  !file_class_is_ignored_name("Node_Modules"));
         check_user();
+        check_page();
         return check_end();
 }
