@@ -21,6 +21,9 @@ void boxarg_free(struct boxarg *);
 
 /* boxarg_connect(b, err): a client socket; a box that has ended and was kept is woken first. */
 int boxarg_connect(struct boxarg *, struct err *);
+/* boxarg_is_asleep(b, sock): after the first question: wait for the answer to come, and see whether
+ * it is that the box has just gone to sleep; then connect and ask again. */
+bool boxarg_is_asleep(struct boxarg *, int sock);
 /* boxarg_meta(b, m, err): its facts. */
 int boxarg_meta(const struct boxarg *, struct box_meta *, struct err *);
 

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TRIES = 50 };
+
 /* ask(sock, spawn): send the request. */
 static int ask(int sock, const struct msg_spawn *spawn, struct err *err)
 {
@@ -30,9 +32,14 @@ static int exec(const char *box, struct msg_spawn *spawn, struct stream *s)
         _cleanup_boxarg_ struct boxarg b;
         if (boxarg_find(&b, box, &err) < 0)
                 return out_error(&err);
-        _cleanup_close_ int sock = boxarg_connect(&b, &err);
-        if (sock < 0 || ask(sock, spawn, &err) < 0)
-                return out_error(&err);
+        _cleanup_close_ int sock = -1;
+        int tries = 0;
+        do {
+                close_fd(&sock);
+                sock = boxarg_connect(&b, &err);
+                if (sock < 0 || ask(sock, spawn, &err) < 0)
+                        return out_error(&err);
+        } while (boxarg_is_asleep(&b, sock) && ++tries < TRIES);
         s->id = b.id;
         return stream_run(s, take_fd(&sock));
 }

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/exitcode.h"
 #include "base/json.h"
+#include "base/str.h"
 #include "cli/args.h"
 #include "cli/boxend.h"
 #include "cli/cmd.h"
@@ -13,6 +14,7 @@
 #include "session/etcmask.h"
 #include "session/home.h"
 #include "session/secret_mask.h"
+#include "session/snapshots.h"
 #include "session/store.h"
 
 #include <stdio.h>
@@ -23,6 +25,10 @@ struct swept {
         size_t kept_n;     /* dead, but with changes or asked for */
         size_t homes_n;
         size_t masks_n;
+        size_t frozen_n; /* frozen layers that nobody listed any more */
+        uint64_t frozen_bytes;
+        uint64_t own_bytes, shared_bytes; /* of those that stay */
+        size_t layers_n;
         unsigned long authorities_n;
         int groups_n, halves_n;
 };
@@ -67,9 +73,12 @@ static int print(const struct swept *w, bool is_json)
         if (!is_json) {
                 for (size_t i = 0; i < w->boxes.n; i++)
                         puts(w->boxes.v[i]);
+                char size[16];
                 out_say("removed %zu boxes, %d half-removed ones, %d control groups, %zu old home "
-                        "layers; %zu ended boxes hold something and stay (ostiary ps -a)",
-                        w->boxes.n, w->halves_n, w->groups_n, w->homes_n, w->kept_n);
+                        "layers, %zu frozen layers (%s); %zu ended boxes hold something and stay "
+                        "(ostiary ps -a)",
+                        w->boxes.n, w->halves_n, w->groups_n, w->homes_n, w->frozen_n,
+                        str_size_words(w->frozen_bytes, size), w->kept_n);
                 return EXIT_OK;
         }
         _cleanup_buf_ struct buf b = {0};
@@ -84,9 +93,31 @@ static int print(const struct swept *w, bool is_json)
         json_u64(&j, "home_layers", w->homes_n);
         json_u64(&j, "etc_masks", w->masks_n);
         json_u64(&j, "authorities", w->authorities_n);
+        json_u64(&j, "frozen_layers", w->frozen_n);
+        json_u64(&j, "frozen_bytes", w->frozen_bytes);
+        json_open(&j, "frozen", '{');
+        json_u64(&j, "layers", w->layers_n);
+        json_u64(&j, "bytes", w->own_bytes + w->shared_bytes);
+        json_u64(&j, "own_bytes", w->own_bytes);
+        json_u64(&j, "shared_bytes", w->shared_bytes);
+        json_close(&j, '}');
         json_u64(&j, "kept", w->kept_n);
         json_close(&j, '}');
         return out_json(&b);
+}
+
+/* sweep_frozen(s, w, is_counted, err): layers that no box and no snapshot lists; and how large the
+ * others are, each counted once. */
+static int sweep_frozen(const struct store *s, struct swept *w, bool is_counted, struct err *err)
+{
+        struct snapshot_layer *v = NULL;
+        if (snapshots_gc(s, &w->frozen_n, &w->frozen_bytes, err) < 0 ||
+            (is_counted && snapshots_layers(s, &v, &w->layers_n, err) < 0))
+                return -1;
+        for (size_t i = 0; i < w->layers_n; i++)
+                *(v[i].users_n > 1 ? &w->shared_bytes : &w->own_bytes) += v[i].bytes;
+        free(v);
+        return 0;
 }
 
 static int run(int argc, char **argv)
@@ -107,6 +138,8 @@ static int run(int argc, char **argv)
         if (sweep_boxes(&s, &w, &err) < 0)
                 code = out_error(&err);
         w.halves_n = store_sweep(&s, NULL);
+        if (sweep_frozen(&s, &w, is_json, &err) < 0)
+                code = out_error(&err);
         w.groups_n = boxend_sweep_groups(&s);
         if (home_gc(s.data, &w.homes_n, &err) < 0)
                 code = out_error(&err);
@@ -127,7 +160,8 @@ const struct cmd cmd_gc = {
         .summary = "remove what killed boxes left behind",
         .help = "Removes boxes that have ended and hold no changes, control groups without a box, "
                 "and home "
-                "layers that no box uses any more. Boxes with changes stay until `ostiary rm`.\n"
+                "and frozen layers that no box and no snapshot uses any more. Boxes with changes "
+                "stay until `ostiary rm`.\n"
                 "\n"
                 "Example:\n"
                 "  ostiary gc\n",

@@ -6,24 +6,64 @@
 #include "cli/banner.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
+#include "cli/pending.h"
 #include "cli/runargs.h"
 #include "session/start.h"
 #include "session/toolchain.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+/* choose(r, &code): what of an earlier box that still holds changes: its id to go on in, the
+ * caller's to free; NULL for a new box, or to leave with ${code} >= 0. */
+static char *choose(struct runargs *r, int *code)
+{
+        *code = -1;
+        if (r->is_fresh || r->opts.from || (r->stream.is_quiet && !r->is_resumed))
+                return NULL;
+        _cleanup_free_ char *id = pending_box(&r->store, &r->opts);
+        if (!id)
+                return NULL;
+        if (r->is_resumed)
+                return take_ptr(&id);
+        if (!r->is_detached && isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {
+                enum pending_choice c = pending_ask(id);
+                if (c == PENDING_CONTINUE)
+                        return take_ptr(&id);
+                if (c == PENDING_QUIT)
+                        *code = EXIT_OK;
+                return NULL;
+        }
+        out_say("box %s holds changes of this workspace that were not applied (ostiary diff %s); "
+                "this is a new box; to go on in that one: ostiary resume %s",
+                id, id, id);
+        return NULL;
+}
+
+/* begin(r, &id, &sock, err): a new box, or the one that ${id} names. */
+static int begin(struct runargs *r, char **id, int *sock, struct err *err)
+{
+        if (!*id)
+                return session_run(&r->opts, &r->store, id, sock, err);
+        for (size_t i = 0; i < r->opts.argv.n; i++)
+                strs_add(&r->opts.once, r->opts.argv.v[i]);
+        return session_resume(&r->store, *id, &r->opts, sock, err);
+}
 
 /* start(r): from understood flags to an exit code. */
 static int start(struct runargs *r)
 {
         struct err err = {0};
-        _cleanup_free_ char *id = NULL;
-        int sock = -1;
+        int sock = -1, leave;
+        _cleanup_free_ char *id = choose(r, &leave);
+        if (leave >= 0)
+                return leave;
         runargs_attach(r);
         /* Nobody watches a detached box end: what it wrote must still be there afterwards. */
         if (r->is_detached && !r->opts.is_removed)
                 r->opts.is_kept = true;
-        if (session_run(&r->opts, &r->store, &id, &sock, &err) < 0)
+        if (begin(r, &id, &sock, &err) < 0)
                 return out_error(&err);
         r->stream.id = id;
         if (!r->is_detached) {
@@ -96,6 +136,11 @@ const struct cmd cmd_run = {
                 "allow) and nothing else. The exit code is the "
                 "command's own.\n"
                 "\n"
+                "What an earlier box changed in the same workspace and was not applied is not "
+                "forgotten: you are asked whether to go on in that box (without a terminal, told "
+                "of "
+                "it); --resume goes on, --new does not ask.\n"
+                "\n"
                 "Words after AGENT and -- are passed to the agent. Ctrl-] d detaches; the box goes "
                 "on.\n"
                 "\n"
@@ -109,6 +154,7 @@ const struct cmd cmd_run = {
                 "  ostiary run claude -- -p \"fix the tests\"\n"
                 "  ostiary run --limit memory=2G --limit time=10m make test\n"
                 "  ostiary run -d -n night codex\n"
+                "  ostiary run --from before-refactoring claude\n"
                 "  ostiary run --secret STRIPE_KEY@api.stripe.com -- ./agent.sh\n"
                 "  ostiary run --level strict --allow 'GET api.github.com/repos/**' -- make\n",
         .run = run,

@@ -9,6 +9,7 @@
 #include "cli/boxarg.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
+#include "session/snapshots.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +94,18 @@ static int rm(int argc, char **argv)
         _cleanup_strs_ struct strs words = {0};
         if (args_only(&a, &words, 1, 10000) < 0)
                 return a.exit_code;
-        return each(&words, rm_one, &is_forced);
+        int code = each(&words, rm_one, &is_forced);
+        struct err err = {0};
+        struct store s;
+        if (store_open(&s, &err) < 0)
+                return out_error(&err);
+        out_wait("removing layers that nobody uses any more");
+        int swept = snapshots_gc(&s, NULL, NULL, &err);
+        out_wait(NULL);
+        store_free(&s);
+        if (swept < 0)
+                out_error(&err); /* the boxes are gone all the same */
+        return code;
 }
 
 const struct cmd cmd_stop = {

@@ -70,12 +70,20 @@ void runargs_init(struct runargs *r, const struct cmd *cmd, enum runargs_kind ki
                 ARG_LIST(0, "publish", &o->publish, "[HOST:]PORT[:BOXPORT]",
                          "a port of the box on the host (127.0.0.1); PORT 0 takes a free one; "
                          "repeatable"),
+                ARG_STR(0, "from", &r->from, "SNAPSHOT",
+                        "begin with what a snapshot holds (ostiary snapshots)"),
+                ARG_BOOL(0, "turns", &o->is_turns,
+                         "keep what each command changes apart (ostiary help turns)"),
                 ARG_BOOL(0, "keep", &o->is_kept, "keep the box at its end, even without changes"),
                 ARG_BOOL(0, "rm", &o->is_removed, "discard the box at its end, changes included"),
                 ARG_BOOL('q', "quiet", &r->stream.is_quiet,
                          "no line about the box before and after"),
         };
         const struct arg attach[] = {
+                ARG_BOOL(0, "resume", &r->is_resumed,
+                         "go on in the box that holds unapplied changes of this workspace, if "
+                         "there is one"),
+                ARG_BOOL(0, "new", &r->is_fresh, "start a new box without asking"),
                 ARG_BOOL('d', "detach", &r->is_detached,
                          "do not attach; print the box's name; keep it when it ends"),
                 ARG_INT('t', "tty", &r->tty, 1, "give the command a terminal"),
@@ -218,6 +226,12 @@ static int read_values(struct runargs *r)
                 return -1;
         if (r->force && !*r->force)
                 return args_bad(&r->args, "--force wants a reason, in words"), -1;
+        if (r->from)
+                o->from = str_dup(r->from);
+        if (r->from && r->is_resumed)
+                return args_bad(&r->args, "--from and --resume contradict each other"), -1;
+        if (r->is_fresh && r->is_resumed)
+                return args_bad(&r->args, "--new and --resume contradict each other"), -1;
         if (o->is_kept && o->is_removed)
                 return args_bad(&r->args, "--keep and --rm contradict each other"), -1;
         if (runargs_env(&r->args, &r->env, &o->env) < 0 || read_binds(r) < 0 || read_proxy(r) < 0)

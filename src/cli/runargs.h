@@ -10,7 +10,7 @@
 
 struct err;
 
-enum { RUNARGS_FLAGS_MAX = 40 };
+enum { RUNARGS_FLAGS_MAX = 64 };
 
 enum runargs_kind {
         RUNARGS_RUN,  /* everything */
@@ -24,10 +24,12 @@ struct runargs {
         struct stream stream;
         struct store store;
         bool is_detached; /* -d */
+        bool is_resumed;  /* --resume */
+        bool is_fresh;    /* --new */
 
         /* as written, before they are understood */
         const char *name, *profile, *workspace, *cwd, *force, *terminal, *detach_key, *level,
-                *door_fault, *proxy, *identity;
+                *door_fault, *proxy, *identity, *from;
         struct strs env, limits, binds;
         int tty; /* 1 -t, 0 -T, -1 neither */
         struct arg flags[RUNARGS_FLAGS_MAX];

@@ -1,0 +1,98 @@
+/* cmd_turns.c - `ostiary turns`: the turns of a box made with --turns. */
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/exitcode.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "cli/args.h"
+#include "cli/boxarg.h"
+#include "cli/cmd.h"
+#include "cli/out.h"
+#include "session/frozen.h"
+#include "workspace/stack.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static bool is_turn(const struct stack_entry *e)
+{
+        return strcmp(e->kind, "turn") == 0;
+}
+
+static int print_json(const struct stack *s)
+{
+        _cleanup_buf_ struct buf b = {0};
+        struct json j = json_of(&b);
+        unsigned n = 0;
+        json_open(&j, NULL, '[');
+        for (size_t i = 0; i < s->n; i++) {
+                if (!is_turn(&s->v[i]))
+                        continue;
+                json_open(&j, NULL, '{');
+                json_u64(&j, "turn", ++n);
+                json_str(&j, "command", s->v[i].label);
+                json_i64(&j, "ended", s->v[i].when_s);
+                json_str(&j, "layer", s->v[i].id);
+                json_close(&j, '}');
+        }
+        json_close(&j, ']');
+        return out_json(&b);
+}
+
+static void print_table(const struct stack *s)
+{
+        struct out_table t = {.cols = 3};
+        unsigned n = 0;
+        out_row(&t, "TURN", "AGE", "COMMAND");
+        for (size_t i = 0; i < s->n; i++) {
+                char number[16], age[16];
+                if (!is_turn(&s->v[i]))
+                        continue;
+                snprintf(number, sizeof number, "%u", ++n);
+                _cleanup_free_ char *label = str_quote(s->v[i].label);
+                out_row(&t, number, out_age((long)(time(NULL) - s->v[i].when_s), age), label);
+        }
+        out_table_print(&t);
+}
+
+static int run(int argc, char **argv)
+{
+        bool is_json = false;
+        const struct arg flags[] = {ARG_BOOL(0, "json", &is_json, "as JSON"), ARG_END};
+        struct args a = args_of(&cmd_turns, flags, argc, argv);
+        _cleanup_strs_ struct strs words = {0};
+        if (args_only(&a, &words, 0, 1) < 0)
+                return a.exit_code;
+        struct err err = {0};
+        _cleanup_boxarg_ struct boxarg b;
+        _cleanup_stack_ struct stack s = {0};
+        if (boxarg_find(&b, words.n ? words.v[0] : NULL, &err) < 0)
+                return out_error(&err);
+        _cleanup_close_ int dir = store_box_dir(&b.store, b.id, &err);
+        if (dir < 0 || stack_read(dir, "stack", &s, &err) < 0)
+                return out_error(&err);
+        if (is_json)
+                return print_json(&s);
+        print_table(&s);
+        if (frozen_turn_is_open(dir))
+                out_say("one more turn of box %s is not over", b.id);
+        return EXIT_OK;
+}
+
+const struct cmd cmd_turns = {
+        .name = "turns",
+        .args = "[BOX] [--json]",
+        .summary = "list the turns of a box",
+        .help = "A box made with --turns keeps what each command changed apart. Lists the turns "
+                "that changed something, oldest first. `ostiary diff --turn N BOX` shows one, "
+                "`ostiary undo --turn N BOX` takes one back.\n"
+                "\n"
+                "Example:\n"
+                "  box=$(ostiary create --turns)\n"
+                "  ostiary exec $box -- make\n"
+                "  ostiary turns $box\n",
+        .run = run,
+};
