@@ -98,6 +98,10 @@ static enum apply_conflict judge(const struct ws_change *c, const struct applied
                           id->ino != c->before.ino || id->ctime_ns != c->before.ctime_ns;
         if (!is_touched || applied_is_ours(a, c->root->name, c->path, host))
                 return APPLY_CLEAR;
+        /* Another name of it was replaced by us: that moves the file's ctime and nothing else. */
+        if (!is_new && id->ino == c->before.ino && applied_took(a, c->root->name, id->ino) &&
+            id->mtime_ns < c->root->since_ns - tick_ns())
+                return APPLY_CLEAR;
         if (is_new)
                 return APPLY_HOST_NEW;
         return was == host->kind ? APPLY_HOST_CHANGED : APPLY_HOST_ODD;
