@@ -15,11 +15,13 @@
 #include "workspace/stack.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct judge_count judge_count;
+enum judge_fault judge_fault;
 
 struct judge {
         struct stage stage;
@@ -190,6 +192,8 @@ static int diff_now(struct judge *j, const struct ws_roots *r, struct ws_changes
         if (ws_changes_of(&r->v[0], &q, c, &tally, &err) < 0)
                 return fails(j, "%s: the walk failed: %s", when, err.text);
         ws_tally_free(&tally);
+        if (judge_fault == FAULT_DIFF && c->n > 0)
+                ws_change_free(&c->v[--c->n]);
         if (tree_read(j->stage.host_fd, &host) < 0)
                 return fails(j, "%s: the host's tree cannot be read: %s", when, strerror(errno));
         int got = check_diff(j, c, &host, &j->box, when);
@@ -303,6 +307,19 @@ static int check_applied(struct judge *j, const struct tree *before, const struc
         return got;
 }
 
+/* put_fault(j, over): a file that nobody asked for, or one of these paths overwritten. */
+static void put_fault(struct judge *j, const struct strs *over)
+{
+        if (over && over->n == 0)
+                return;
+        int fd = openat(j->stage.host_fd, over ? over->v[0] : "planted by the test",
+                        O_WRONLY | O_TRUNC | O_CLOEXEC | (over ? 0 : O_CREAT), 0644);
+        if (fd >= 0 && write(fd, "fault", 5) != 5)
+                abort();
+        if (fd >= 0)
+                close(fd);
+}
+
 /* apply(j, roots, changes, choose, record, told, when): choose(i) is what to do with each. */
 static int apply(struct judge *j, const struct ws_roots *r, struct apply_choice *v, size_t n,
                  uint64_t *record, struct told *told, const char *when)
@@ -319,6 +336,8 @@ static int apply(struct judge *j, const struct ws_roots *r, struct apply_choice 
         if (apply_run(j->stage.box_fd, "model", j->stage.undo_fd, &r->v[0], v, n, &hooks, &result,
                       &err) < 0)
                 got = fails(j, "%s: apply failed: %s", when, err.text);
+        if (judge_fault == FAULT_APPLY || judge_fault == FAULT_LOST)
+                put_fault(j, judge_fault == FAULT_LOST ? &told->conflicts : NULL);
         *record = result.record_n;
         judge_count.conflicts += told->conflicts.n;
         judge_count.refused += told->refused.n;
@@ -420,6 +439,8 @@ static int undo(struct judge *j, uint64_t n, const struct tree *want, uint64_t *
                 return fails(j, "%s failed: %s", when, err.text);
         if (by)
                 *by = result.record_n;
+        if (judge_fault == FAULT_UNDO)
+                put_fault(j, NULL);
         if (result.record_n != 0 && note(j, result.record_n, &err) < 0)
                 return fails(j, "%s cannot be noted: %s", when, err.text);
         if (asked.was)

@@ -1,14 +1,16 @@
 /* main.c - the model test: as many random sequences as the time allows, on two workers, each with a
- * mount namespace of its own, three of four on memory and one on disk; a sequence that fails is
- * made as short as it gets and printed so that it can be replayed.
+ * mount namespace of its own, most in memory and a tenth of the time on disk; a sequence that fails
+ * is made as short as it gets and printed so that it can be replayed.
  *
  *   model SECONDS [SEED]     run; SEED 0 or none: from the clock
  *   model --replay FILE...   sequences as this program prints them
  *   model --seed N           one sequence, said at length
+ *   model --control          faults are put in, and must be found and shortened
  */
 #include "model.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,7 +23,7 @@
 enum { WORKERS = 2, SEQ_LIMIT_S = 60 };
 
 struct shared {
-        uint64_t done, failed, bad_seed;
+        uint64_t done, failed, bad_seed, on_disk;
         struct judge_count count;
         bool is_busy; /* in the middle of bad_seed */
         bool is_on_disk;
@@ -132,10 +134,12 @@ static void work(unsigned n, uint64_t seed, double seconds)
                 tell(sh->is_on_disk ? disk : ram, &s, why);
                 seq_free(&s);
         }
-        double end = now_s() + seconds;
-        for (uint64_t i = sh->done; now_s() < end && sh->failed < 3; i++) {
+        double begin = now_s(), on_disk_s = 0;
+        for (uint64_t i = sh->done; now_s() < begin + seconds && sh->failed < 3; i++) {
                 struct seq s;
-                sh->is_on_disk = i % 32 == 31; /* sync costs a thousand times more there */
+                double start = now_s();
+                /* What is synced there takes a hundred times as long. */
+                sh->is_on_disk = i % 8 == 7 && on_disk_s < (start - begin) / 10;
                 sh->bad_seed = seed + i * WORKERS + n;
                 sh->is_busy = true;
                 seq_random(&s, sh->bad_seed);
@@ -145,6 +149,8 @@ static void work(unsigned n, uint64_t seed, double seconds)
                 alarm(0);
                 sh->is_busy = false;
                 sh->done = i + 1;
+                on_disk_s += sh->is_on_disk ? now_s() - start : 0;
+                sh->on_disk += sh->is_on_disk;
                 sh->count = judge_count;
                 if (got != 0) {
                         sh->failed++;
@@ -201,6 +207,43 @@ static int one(uint64_t seed)
         return 1;
 }
 
+/* Each fault must be found within some sequences, and a short one must show it. */
+static int control(void)
+{
+        static const char *const names[FAULT_COUNT] = {
+                [FAULT_DIFF] = "a change that diff leaves out",
+                [FAULT_APPLY] = "a file that apply makes and nobody asked for",
+                [FAULT_LOST] = "the user's work, lost by apply",
+                [FAULT_UNDO] = "a file that undo leaves",
+        };
+        char ram[4200], disk[4200], why[4096];
+        int bad = 0;
+        if (stage_isolate() < 0 || places(0, ram, disk) < 0) {
+                printf("skip the control: no overlay can be mounted here: %s\n", strerror(errno));
+                return 0;
+        }
+        for (int f = FAULT_NONE + 1; f < FAULT_COUNT; f++) {
+                bool is_found = false;
+                judge_fault = (enum judge_fault)f;
+                for (uint64_t seed = 1; !is_found && seed < 400; seed++) {
+                        struct seq s;
+                        seq_random(&s, seed);
+                        if (judge_run(ram, &s, why, sizeof why) == 1) {
+                                size_t n = s.n;
+                                is_found = true;
+                                shrink(ram, &s, why, sizeof why);
+                                printf("# %zu operations, shortened to %zu: %s\n", n, s.n, why);
+                                is_found = s.n <= 6;
+                        }
+                        seq_free(&s);
+                }
+                printf("%s control: %s is found%s\n", is_found ? "ok" : "not ok", names[f],
+                       is_found ? "" : ": it was not, or not shortened to 6 operations");
+                bad |= !is_found;
+        }
+        return bad;
+}
+
 static void clear_up(void)
 {
         char *slash = strrchr(top, '/');
@@ -237,10 +280,11 @@ static int run(double seconds, uint64_t seed)
                 }
         }
         struct judge_count c = {0};
-        uint64_t done = 0, failed = 0;
+        uint64_t done = 0, failed = 0, on_disk = 0;
         for (unsigned i = 0; i < WORKERS; i++) {
                 done += shared[i].done;
                 failed += shared[i].failed;
+                on_disk += shared[i].on_disk;
                 c.ops += shared[i].count.ops;
                 c.changes += shared[i].count.changes;
                 c.conflicts += shared[i].count.conflicts;
@@ -249,11 +293,13 @@ static int run(double seconds, uint64_t seed)
         }
         if (skipped == WORKERS)
                 return 0;
-        printf("# %llu sequences, %llu operations, %llu changes, %llu conflicts, %llu refusals, "
+        printf("# %llu sequences (%llu of them on disk), %llu operations, %llu changes, %llu "
+               "conflicts, %llu refusals, "
                "%llu frozen layers, seed %llu, %.0f s\n",
-               (unsigned long long)done, (unsigned long long)c.ops, (unsigned long long)c.changes,
-               (unsigned long long)c.conflicts, (unsigned long long)c.refused,
-               (unsigned long long)c.frozen, (unsigned long long)seed, now_s() - begin);
+               (unsigned long long)done, (unsigned long long)on_disk, (unsigned long long)c.ops,
+               (unsigned long long)c.changes, (unsigned long long)c.conflicts,
+               (unsigned long long)c.refused, (unsigned long long)c.frozen,
+               (unsigned long long)seed, now_s() - begin);
         if (failed == 0 && done > 0)
                 printf("ok %llu random sequences: diff tells the difference, apply makes it, undo "
                        "takes it back\n",
@@ -266,7 +312,7 @@ int main(int argc, char **argv)
         const char *tmp = getenv("TMPDIR");
         snprintf(top, sizeof top, "%s/ostiary-model.XXXXXX", tmp ? tmp : "/tmp");
         if (argc < 2 || !mkdtemp(top)) {
-                fprintf(stderr, "model SECONDS [SEED] | --replay FILE... | --seed N\n");
+                fprintf(stderr, "model SECONDS [SEED] | --replay FILE... | --seed N | --control\n");
                 return 64;
         }
         shared = mmap(NULL, WORKERS * sizeof *shared, PROT_READ | PROT_WRITE,
@@ -276,6 +322,8 @@ int main(int argc, char **argv)
                 got = replay(argc - 2, argv + 2);
         } else if (strcmp(argv[1], "--seed") == 0 && argc > 2) {
                 got = one(strtoull(argv[2], NULL, 10));
+        } else if (strcmp(argv[1], "--control") == 0) {
+                got = control();
         } else {
                 uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
                 got = run(strtod(argv[1], NULL), seed ? seed : (uint64_t)time(NULL) * 1000000);

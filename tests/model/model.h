@@ -114,6 +114,16 @@ void stage_settle(void);
 /* --- judge.c --------------------------------------------------------------------------------- */
 /* judge_run(base, seq, why, size): 0 all is well; 1 with words; -1 the test itself failed. */
 int judge_run(const char *base, const struct seq *, char *why, size_t size);
+/* A fault that is put in on purpose, to see that it is found. */
+enum judge_fault {
+        FAULT_NONE,
+        FAULT_DIFF,  /* the walk leaves out a change */
+        FAULT_APPLY, /* apply writes something that was not asked for */
+        FAULT_LOST,  /* apply goes over what the user changed */
+        FAULT_UNDO,  /* undo leaves something */
+        FAULT_COUNT
+};
+extern enum judge_fault judge_fault;
 struct judge_count {
         uint64_t ops, changes, conflicts, refused, frozen;
 };
