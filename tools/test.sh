@@ -138,6 +138,7 @@ run_suite() {
 		exec env -i PATH="$system_path" HOME="$home" LANG=C.UTF-8 TERM=xterm-256color \
 			OSTIARY="$tree/out/$variant/ostiary" OSTIARY_WEAK="$tree/out/weak/ostiary" \
 			VARIANT="$variant" SUITE_USER="$who" SUITE_CACHE="$top/out" ${FUZZ_SECONDS:+FUZZ_SECONDS="$FUZZ_SECONDS"} \
+			${MODEL_SECONDS:+MODEL_SECONDS="$MODEL_SECONDS"} \
 			ASAN_OPTIONS="$sanitizer:detect_leaks=$leaks" UBSAN_OPTIONS="$sanitizer" \
 			setsid -w timeout -k 10 "$limit" "${as[@]}" "./$program"
 	) </dev/null >"$log" 2>&1 &
