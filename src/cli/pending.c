@@ -67,14 +67,9 @@ char *pending_box(const struct store *store, const struct session_opts *opts)
 
 static void show(const char *id)
 {
-        for (size_t i = 0; cmd_table[i]; i++) {
-                if (strcmp(cmd_table[i]->name, "diff") == 0) {
-                        char *copy = str_dup(id);
-                        char *argv[] = {(char[]){"diff"}, copy, NULL};
-                        cmd_table[i]->run(2, argv);
-                        free(copy);
-                }
-        }
+        _cleanup_free_ char *copy = str_dup(id);
+        char *argv[] = {(char[]){"diff"}, copy, NULL};
+        cmd_diff.run(2, argv);
 }
 
 enum pending_choice pending_ask(const char *id)
