@@ -16,7 +16,7 @@
 
 enum {
         OPEN_PARTS = 256,    /* about so many descriptors are held by frames */
-        DEPTH_MAX = 65536,   /* deeper directories are told and not entered */
+        DEPTH_MAX = 16384,   /* deeper directories are told and not entered */
         PROGRESS_EVERY = 512 /* entries */
 };
 
@@ -26,6 +26,7 @@ static void frame_free(struct walk_frame *f)
         ws_dir_close(f->after);
         ws_names_free(&f->names);
         ws_names_free(&f->more);
+        walk_ignore_leave(f);
         free(f->after_it);
         free(f);
 }
@@ -190,14 +191,12 @@ static int pop(struct walk *w, struct err *err)
 
 /* --- entries ---------------------------------------------------------------------------------- */
 
-static int tell(struct walk *w, struct walk_frame *f, const char *name, struct ws_change *c,
-                struct err *err)
+static int tell(struct walk *w, struct walk_frame *f, const char *name, struct ws_change *c)
 {
         if (w->query->is_applied &&
             w->query->is_applied(w->query->arg, w->root->name, c->path, &c->after))
                 return 0;
-        if (walk_judge(w, f, name, c, err) < 0)
-                return -1;
+        walk_judge(w, f, name, c);
         return walk_tell(w, f, c);
 }
 
@@ -221,7 +220,7 @@ static int enter(struct walk *w, struct walk_frame *f, enum walk_mode mode, cons
                 walk_judge_dir(w, f, sub, name, c);
         }
         if (is_told && !is_after) {
-                got = tell(w, f, name, c, err);
+                got = tell(w, f, name, c);
                 if (got != 0) {
                         if (sub)
                                 frame_free(sub);
@@ -229,7 +228,7 @@ static int enter(struct walk *w, struct walk_frame *f, enum walk_mode mode, cons
                 }
         }
         if (!sub)
-                return is_told && is_after ? tell(w, f, name, c, err) : 0;
+                return is_told && is_after ? tell(w, f, name, c) : 0;
         if (is_told && is_after) {
                 sub->after_it = malloc(sizeof *c);
                 if (!sub->after_it)
@@ -253,7 +252,7 @@ static int on_kinds(struct walk *w, struct walk_frame *f, const char *name, stru
                 return enter(w, f, WALK_DELETED, name, c, true, is_told, err);
         if (is_dir)
                 return enter(w, f, WALK_ADDED, name, c, false, is_told, err);
-        return is_told ? tell(w, f, name, c, err) : 0;
+        return is_told ? tell(w, f, name, c) : 0;
 }
 
 static int on_pair(struct walk *w, struct walk_frame *f, const char *name, struct ws_change *c,
@@ -273,7 +272,7 @@ static int on_pair(struct walk *w, struct walk_frame *f, const char *name, struc
                         return 0;
                 c->what = WS_MODIFIED;
         }
-        return is_told ? tell(w, f, name, c, err) : 0;
+        return is_told ? tell(w, f, name, c) : 0;
 }
 
 static int on_name(struct walk *w, struct walk_frame *f, const char *name, struct err *err)
@@ -313,7 +312,7 @@ static int leave(struct walk *w, struct err *err)
                 w->path.len = path_len - 1; /* without the slash: the directory itself */
                 c->path = (char *)(uintptr_t)buf_cstr(&w->path);
                 const char *slash = strrchr(c->path, '/');
-                got = tell(w, w->top, slash ? slash + 1 : c->path, c, err);
+                got = tell(w, w->top, slash ? slash + 1 : c->path, c);
         }
         free(c);
         return got;
@@ -336,6 +335,7 @@ int ws_walk(const struct ws_root *root, const struct ws_query *query,
         if (root->top_n == 0)
                 return 0;
         paths_set(&w, query->paths);
+        w.classify = classify_new(root, query->classes);
         got = frame_open(&w, NULL, WALK_BOTH, NULL, &f, err);
         if (got > 0)
                 got = err_set(err, E_SYSTEM,

@@ -7,7 +7,10 @@
 #include "base/buf.h"
 #include "workspace/change.h"
 #include "workspace/classify.h"
+#include "workspace/ignore.h"
 #include "workspace/view_int.h"
+
+struct walk_repo;
 
 /* What is done in a directory. */
 enum walk_mode {
@@ -23,11 +26,13 @@ struct walk_frame {
         bool is_asleep;                /* see ws_dir_sleep */
         struct ws_names names, more;   /* to look at; more: of the side before */
         size_t at, more_at;
-        size_t path_len; /* of the walk's path, with the slash and without an entry */
-        size_t depth;    /* 0: the root */
-        bool is_asked;   /* all of it is within what the query asks for */
-        bool is_setgid;  /* new directories inherit that bit: no wish of the box */
-        size_t ignored;  /* index in the tally plus one of the ignored tree this is in, or 0 */
+        size_t path_len;        /* of the walk's path, with the slash and without an entry */
+        size_t depth;           /* 0: the root */
+        bool is_asked;          /* all of it is within what the query asks for */
+        bool is_setgid;         /* new directories inherit that bit: no wish of the box */
+        struct ignore *rules;   /* the host's .gitignore here, or NULL */
+        struct walk_repo *repo; /* the host has a repository here, or NULL */
+        size_t ignored; /* index in the tally plus one of the ignored tree this is in, or 0 */
         struct ws_change *after_it; /* told when the directory is done, or NULL */
 };
 
@@ -42,7 +47,7 @@ struct walk {
         struct walk_frame *top;
         bool is_asked; /* the entry in hand is within what the query asks for */
         uint64_t seen_n;
-        struct classify *classify; /* made with the first change */
+        struct classify *classify;
 };
 
 #define WALK_UNREADABLE "it cannot be read with your rights"
@@ -59,10 +64,24 @@ int walk_same_bytes(int a_fd, int b_fd);
 void walk_judge_root(struct walk *, struct walk_frame *);
 void walk_judge_dir(struct walk *, struct walk_frame *, struct walk_frame *sub, const char *name,
                     const struct ws_change *);
-/* walk_judge(w, f, name, c, err): class, ignored, masked and refused of a change. 0 or -1. */
-int walk_judge(struct walk *, struct walk_frame *, const char *name, struct ws_change *,
-               struct err *);
+/* walk_judge(w, f, name, c): class, ignored, masked and refused of a change. */
+void walk_judge(struct walk *, struct walk_frame *, const char *name, struct ws_change *);
 /* walk_tell(w, f, c): count it, and call the walk's function unless it is only counted. */
 int walk_tell(struct walk *, struct walk_frame *, const struct ws_change *);
+
+/* --- walk_ignore.c -----------------------------------------------------------------------------
+ */
+
+/* walk_ignore_enter(w, f): read what the host's directory says; walk_ignore_leave(f). */
+void walk_ignore_enter(const struct walk *, struct walk_frame *);
+void walk_ignore_leave(struct walk_frame *);
+/* walk_ignore_says(f, path, is_dir): the nearest ignore file that says something, up to the
+ * repository the frame is in. */
+enum ignore_says walk_ignore_says(const struct walk_frame *, const char *path, bool is_dir);
+
+enum walk_tracked { WALK_UNTRACKED, WALK_TRACKED, WALK_NO_REPO, WALK_TRACKED_UNKNOWN };
+/* walk_is_tracked(f, path): by the index of the host's repository the frame is in; a directory is
+ * tracked when something in it is. */
+enum walk_tracked walk_is_tracked(struct walk_frame *, const char *path);
 
 #endif

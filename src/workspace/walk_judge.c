@@ -15,8 +15,7 @@ enum { IGNORED_MAX = 4096 }; /* ignored trees that are counted apart; the rest t
 
 void walk_judge_root(struct walk *w, struct walk_frame *f)
 {
-        (void)w;
-        f->is_setgid = false;
+        walk_ignore_enter(w, f);
 }
 
 /* ignored_at(t, path): a line of the tally for an ignored tree, as index plus one. */
@@ -38,12 +37,41 @@ static size_t ignored_at(struct ws_tally *t, const char *path)
         return t->ignored_n;
 }
 
+static bool is_dir(const struct ws_change *c)
+{
+        return (c->after.kind == WS_NONE ? c->before.kind : c->after.kind) == WS_DIR;
+}
+
+/* may_hide(f, c): a tracked file is never ignored. What the host has counts as tracked unless its
+ * index is known to say otherwise. */
+static bool may_hide(struct walk_frame *f, const struct ws_change *c)
+{
+        return c->before.kind == WS_NONE || walk_is_tracked(f, c->path) == WALK_UNTRACKED;
+}
+
+/* is_output(w, f, name, c): is it ignored by itself, as git decides or by a name that everybody
+ * ignores? */
+static bool is_output(const struct walk *w, struct walk_frame *f, const char *name,
+                      const struct ws_change *c)
+{
+        if (w->root->kind != WS_ROOT_COW)
+                return false;
+        enum ignore_says says = walk_ignore_says(f, c->path, is_dir(c));
+        if (says != IGNORE_SILENT || !is_dir(c) || !file_class_is_ignored_name(name))
+                return says == IGNORE_YES;
+        if (c->before.kind == WS_NONE)
+                return true;
+        enum walk_tracked tracked = walk_is_tracked(f, c->path);
+        return tracked == WALK_UNTRACKED || tracked == WALK_NO_REPO;
+}
+
 void walk_judge_dir(struct walk *w, struct walk_frame *f, struct walk_frame *sub, const char *name,
                     const struct ws_change *c)
 {
         sub->ignored = f->ignored;
-        if (!sub->ignored && c->before.kind == WS_NONE && file_class_is_ignored_name(name))
+        if (!sub->ignored && is_output(w, f, name, c))
                 sub->ignored = ignored_at(w->tally, c->path);
+        walk_ignore_enter(w, sub);
 }
 
 static const char *link_refusal(const struct walk_frame *f, const char *name,
@@ -77,35 +105,46 @@ static const char *refusal(const struct walk_frame *f, const char *name, const s
         return c->after.kind == WS_LINK ? link_refusal(f, name, c) : NULL;
 }
 
-int walk_judge(struct walk *w, struct walk_frame *f, const char *name, struct ws_change *c,
-               struct err *err)
+void walk_judge(struct walk *w, struct walk_frame *f, const char *name, struct ws_change *c)
 {
         const struct ws_query *q = w->query;
-        (void)err;
-        if (!w->classify)
-                w->classify = classify_new(w->root, q->classes);
         classify_change(w->classify, c);
         c->is_masked = q->is_masked && q->is_masked(q->arg, w->root->name, c->path);
         if (!c->refused)
                 c->refused = refusal(f, name, c);
-        /* Installed packages are a class of their own, and still nothing to list one by one. */
-        c->is_ignored = f->ignored && c->before.kind == WS_NONE && !c->refused &&
-                        (c->class.class == FILE_PLAIN || c->class.class == FILE_RUNS_ON_BUILD);
-        if (!f->ignored && c->after.kind == WS_DIR && c->what == WS_ADDED &&
-            file_class_is_ignored_name(name) && c->class.class == FILE_PLAIN && !c->refused)
-                c->is_ignored = true;
-        return 0;
+        /* Installed packages are a class of their own, and still nothing to list one by one; no
+         * other class may be hidden. A link out of the tree is never applied, and output is full of
+         * them (.venv/bin/python); anything else that is refused is shown. */
+        enum file_class class = c->class.class;
+        c->is_ignored = (class == FILE_PLAIN || (class == FILE_RUNS_ON_BUILD && f->ignored)) &&
+                        !c->class.is_odd && (!c->refused || c->after.kind == WS_LINK) &&
+                        (f->ignored || is_output(w, f, name, c)) && may_hide(f, c);
+}
+
+/* count_ignored(w, f, c): by the ignored directory it is in; a file that is ignored by itself, by
+ * the directory that holds it. */
+static void count_ignored(struct walk *w, const struct walk_frame *f, const struct ws_change *c)
+{
+        size_t at = f->ignored;
+        if (is_dir(c))
+                return;
+        if (!at) {
+                _cleanup_free_ char *dir = str_dup(c->path);
+                char *slash = strrchr(dir, '/');
+                if (slash)
+                        *slash = 0;
+                at = ignored_at(w->tally, slash ? dir : ".");
+        }
+        struct ws_ignored *line = &w->tally->ignored[at - 1];
+        line->files_n++;
+        line->bytes += c->after.kind == WS_NONE ? 0 : c->after.size;
 }
 
 int walk_tell(struct walk *w, struct walk_frame *f, const struct ws_change *c)
 {
         struct ws_tally *t = w->tally;
         if (c->is_ignored) {
-                struct ws_ignored *at = f->ignored ? &t->ignored[f->ignored - 1] : NULL;
-                if (at && c->after.kind != WS_DIR) {
-                        at->files_n++;
-                        at->bytes += c->after.size;
-                }
+                count_ignored(w, f, c);
                 if (!w->query->with_ignored)
                         return 0;
         } else {
