@@ -35,8 +35,12 @@ static void print_flag(const struct arg *f)
         char left[64], letter[8] = "    ";
         if (f->letter)
                 snprintf(letter, sizeof letter, "-%c, ", f->letter);
-        int n = snprintf(left, sizeof left, "  %s--%s%s%s", letter, f->name, f->meta ? " " : "",
-                         f->meta ? f->meta : "");
+        bool is_opt = f->kind == ARG_KIND_OPT;
+        int n = snprintf(left, sizeof left, "  %s--%s%s%s%s", letter, f->name,
+                         is_opt    ? "[="
+                         : f->meta ? " "
+                                   : "",
+                         f->meta ? f->meta : "", is_opt ? "]" : "");
         if (n >= HELP_COLUMN - 1)
                 printf("%s\n%*s", left, HELP_COLUMN, "");
         else
@@ -73,7 +77,8 @@ static int store(struct args *a, const struct arg *f, const char *shown, const c
                 *(int *)f->to = f->value;
                 return 0;
         case ARG_KIND_STR:
-                *(const char **)f->to = value;
+        case ARG_KIND_OPT:
+                *(const char **)f->to = value ? value : "";
                 return 0;
         case ARG_KIND_LIST:
                 strs_add(f->to, value);
@@ -92,7 +97,7 @@ static int store(struct args *a, const struct arg *f, const char *shown, const c
 
 static bool takes_value(const struct arg *f)
 {
-        return f->kind != ARG_KIND_BOOL && f->kind != ARG_KIND_INT;
+        return f->kind != ARG_KIND_BOOL && f->kind != ARG_KIND_INT && f->kind != ARG_KIND_OPT;
 }
 
 /* refuse(a, flag, near): complain about a flag that is not in the table. */
@@ -128,7 +133,7 @@ static int long_flag(struct args *a, char *word)
                 const char *value = word[2 + n] ? word + 3 + n : NULL;
                 char shown[64];
                 snprintf(shown, sizeof shown, "--%s", f->name);
-                if (!takes_value(f) && value)
+                if (!takes_value(f) && value && f->kind != ARG_KIND_OPT)
                         return args_bad(a, "%s takes no value", shown);
                 if (takes_value(f) && !value && !(value = a->argv[a->at]))
                         return args_bad(a, "%s wants a value: %s", shown, f->meta);

@@ -24,6 +24,7 @@ enum arg_kind {
         ARG_KIND_BOOL,     /* bool *: true */
         ARG_KIND_INT,      /* int *: set to ${value} */
         ARG_KIND_STR,      /* const char **: the last one wins */
+        ARG_KIND_OPT,      /* const char **: "" without a value, which only "--name=value" gives */
         ARG_KIND_LIST,     /* struct strs *: appended */
         ARG_KIND_U64,      /* uint64_t * */
         ARG_KIND_DURATION, /* uint64_t *: seconds; "90", "5m", "8h" */
@@ -47,6 +48,7 @@ struct arg {
 #define ARG_BOOL(l, n, t, h)        ARG_(l, n, ARG_KIND_BOOL, t, 0, NULL, h)
 #define ARG_INT(l, n, t, v, h)      ARG_(l, n, ARG_KIND_INT, t, v, NULL, h)
 #define ARG_STR(l, n, t, m, h)      ARG_(l, n, ARG_KIND_STR, t, 0, m, h)
+#define ARG_OPT(l, n, t, m, h)      ARG_(l, n, ARG_KIND_OPT, t, 0, m, h)
 #define ARG_LIST(l, n, t, m, h)     ARG_(l, n, ARG_KIND_LIST, t, 0, m, h)
 #define ARG_U64(l, n, t, m, h)      ARG_(l, n, ARG_KIND_U64, t, 0, m, h)
 #define ARG_DURATION(l, n, t, m, h) ARG_(l, n, ARG_KIND_DURATION, t, 0, m, h)

@@ -195,6 +195,16 @@ bool applied_is_ours(const struct applied *a, const char *layer, const char *pat
                      undo_state_same(&e->host, s));
 }
 
+bool applied_last(const struct applied *a, const char *layer, const char *path,
+                  char sha[SHA256_HEX_LEN + 1])
+{
+        const struct entry *e = find(a, layer, path);
+        if (!e || !e->has_put || e->put.kind != 'f')
+                return false;
+        memcpy(sha, e->put.sha, SHA256_HEX_LEN + 1);
+        return true;
+}
+
 static void put_line(struct buf *b, const char *key, const char *layer, const char *path,
                      const char *node, const struct undo_state *s)
 {

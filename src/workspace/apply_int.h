@@ -27,6 +27,10 @@ struct apply_origins;
 void apply_origins_free(struct apply_origins *);
 struct apply_origins **applied_origins(const struct applied *);
 
+/* applied_last(a, layer, path, sha): the content that was put there last; false: none. */
+bool applied_last(const struct applied *, const char *layer, const char *path,
+                  char sha[SHA256_HEX_LEN + 1]);
+
 /* apply_judge_state(change, applied, host, ident, conflict): the same as apply_judge, of a host
  * path that was looked at. */
 void apply_judge_state(const struct ws_change *, const struct applied *,

@@ -1,0 +1,231 @@
+/* apply_items.c - the changes of a box as one list: found, judged against the host as it is now,
+ * and applied root by root. Asks nobody and prints nothing. */
+#include "cli/apply.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* names_ignored(j, root, t): did the user name a path within what is only counted? */
+static bool names_ignored(const struct apply_job *j, size_t root, const struct ws_tally *t)
+{
+        const struct strs *asked = j->c->paths ? &j->c->paths[root] : NULL;
+        for (size_t i = 0; asked && i < asked->n; i++)
+                for (size_t k = 0; k < t->ignored_n; k++)
+                        if (*asked->v[i] && str_is_beneath(asked->v[i], t->ignored[k].path))
+                                return true;
+        return false;
+}
+
+/* is_named(j, root, path): is an ignored file below a path that is ignored itself and was named? */
+static bool is_named(const struct apply_job *j, size_t root, const struct ws_tally *t,
+                     const char *path)
+{
+        const struct strs *asked = &j->c->paths[root];
+        for (size_t i = 0; i < asked->n; i++)
+                for (size_t k = 0; k < t->ignored_n; k++)
+                        if (*asked->v[i] && str_is_beneath(asked->v[i], t->ignored[k].path) &&
+                            str_is_beneath(path, asked->v[i]))
+                                return true;
+        return false;
+}
+
+/* walk(j, root): its changes; ignored ones only where they were asked for. */
+static int walk(struct apply_job *j, size_t root, struct err *err)
+{
+        struct ws_query q;
+        if (!changes_query(j->c, root, &q))
+                return 0;
+        const struct ws_root *r = &j->c->roots.v[root];
+        struct ws_changes *l = &j->lists[root];
+        struct ws_tally t = {0}, again = {0};
+        q.with_ignored = j->with_all;
+        int rc = ws_changes_of(r, &q, l, &t, err);
+        if (rc == 0 && !j->with_all && names_ignored(j, root, &t)) {
+                ws_changes_free(l);
+                *l = (struct ws_changes){0};
+                q.with_ignored = true;
+                rc = ws_changes_of(r, &q, l, &again, err);
+                size_t kept = 0;
+                for (size_t i = 0; rc == 0 && i < l->n; i++) {
+                        if (!l->v[i].is_ignored || is_named(j, root, &t, l->v[i].path))
+                                l->v[kept++] = l->v[i];
+                        else
+                                ws_change_free(&l->v[i]);
+                }
+                l->n = rc == 0 ? kept : l->n;
+        } else {
+                for (size_t k = 0; k < t.ignored_n; k++)
+                        j->ignored_n += t.ignored[k].files_n;
+        }
+        ws_tally_free(&t);
+        ws_tally_free(&again);
+        return rc;
+}
+
+/* has_child(l, i): is something of the list in the directory that change ${i} adds? */
+static bool has_child(const struct ws_changes *l, size_t i)
+{
+        return i + 1 < l->n && str_is_beneath(l->v[i + 1].path, l->v[i].path);
+}
+
+static int judge(struct apply_job *j, struct apply_item *it, bool is_parent, struct err *err)
+{
+        const struct ws_change *c = it->change;
+        if (c->is_masked && changes_is_untouched(j->c, c)) {
+                it->fate = FATE_MASKED;
+                return 0;
+        }
+        if (c->is_masked || c->refused) {
+                it->fate = FATE_REFUSED;
+                it->why = c->refused ? c->refused
+                                     : "a secret of the host is masked there; what the box wrote "
+                                       "over the stand-in is not taken";
+                return 0;
+        }
+        if (is_parent && c->what == WS_ADDED && c->after.kind == WS_DIR &&
+            c->class.class == FILE_PLAIN) {
+                it->fate = FATE_IMPLIED;
+                return 0;
+        }
+        if (apply_judge(c, j->c->applied, &it->conflict, err) < 0)
+                return -1;
+        it->fate = it->conflict == APPLY_CLEAR ? FATE_OPEN : FATE_CONFLICT;
+        return 0;
+}
+
+int apply_items_find(struct apply_job *j, struct err *err)
+{
+        size_t roots_n = j->c->roots.n;
+        j->lists = calloc(roots_n + 1, sizeof *j->lists);
+        j->results = calloc(roots_n + 1, sizeof *j->results);
+        if (!j->lists || !j->results)
+                str_no_memory();
+        size_t n = 0;
+        for (size_t i = 0; i < roots_n; i++) {
+                /* The home's kept part is taken over when the box ends; a live directory is the
+                 * host's own. */
+                if (j->c->roots.v[i].kind == WS_ROOT_COW && walk(j, i, err) < 0)
+                        return -1;
+                n += j->lists[i].n;
+        }
+        j->v = calloc(n + 1, sizeof *j->v);
+        if (!j->v)
+                str_no_memory();
+        for (size_t i = 0; i < roots_n; i++) {
+                const struct ws_changes *l = &j->lists[i];
+                for (size_t k = 0; k < l->n; k++) {
+                        struct apply_item *it = &j->v[j->n++];
+                        *it = (struct apply_item){.change = &l->v[k], .root = i};
+                        if (judge(j, it, has_child(l, k), err) < 0)
+                                return -1;
+                }
+        }
+        return 0;
+}
+
+void apply_items_free(struct apply_job *j)
+{
+        for (size_t i = 0; i < j->n; i++)
+                buf_free(&j->v[i].bytes);
+        for (size_t i = 0; j->lists && i < j->c->roots.n; i++)
+                ws_changes_free(&j->lists[i]);
+        free(j->v);
+        free(j->lists);
+        free(j->results);
+}
+
+void apply_items_settle(struct apply_job *j)
+{
+        /* A deleted directory comes after everything that was in it; it goes when all of that
+         * goes. */
+        for (size_t i = 0; i < j->n; i++) {
+                struct apply_item *it = &j->v[i];
+                if (it->fate != FATE_TAKE || it->change->what != WS_DELETED ||
+                    it->change->before.kind != WS_DIR)
+                        continue;
+                for (size_t k = i; k-- > 0;) {
+                        const struct apply_item *in = &j->v[k];
+                        if (in->root != it->root ||
+                            !str_is_beneath(in->change->path, it->change->path))
+                                break;
+                        if (in->fate == FATE_TAKE)
+                                continue;
+                        it->fate = in->fate == FATE_DECLINED ? FATE_DECLINED : FATE_UNASKED;
+                        break;
+                }
+        }
+}
+
+struct teller {
+        struct apply_job *j;
+        size_t root;
+        size_t n;
+};
+
+static struct apply_item *item_of(const struct teller *t, const struct ws_change *c)
+{
+        const struct ws_changes *l = &t->j->lists[t->root];
+        size_t first = 0;
+        for (size_t i = 0; i < t->root; i++)
+                first += t->j->lists[i].n;
+        return &t->j->v[first + (size_t)(c - l->v)];
+}
+
+static void on_conflict(void *arg, const struct ws_change *c, enum apply_conflict k)
+{
+        struct apply_item *it = item_of(arg, c);
+        it->fate = FATE_CONFLICT;
+        it->conflict = k;
+}
+
+static void on_refused(void *arg, const struct ws_change *c, const char *why)
+{
+        struct apply_item *it = item_of(arg, c);
+        it->fate = FATE_REFUSED;
+        it->why = why;
+}
+
+static int run_root(struct apply_job *j, size_t root, int undo_fd, struct err *err)
+{
+        size_t first = 0, n = 0;
+        for (size_t i = 0; i < root; i++)
+                first += j->lists[i].n;
+        struct apply_item *items = j->v + first;
+        _cleanup_free_ struct apply_choice *choices = calloc(j->lists[root].n + 1, sizeof *choices);
+        if (!choices)
+                str_no_memory();
+        for (size_t i = 0; i < j->lists[root].n; i++) {
+                struct apply_item *it = &items[i];
+                if (it->fate != FATE_TAKE)
+                        continue;
+                choices[n++] = (struct apply_choice){
+                        .change = it->change,
+                        .how = it->how,
+                        .bytes = it->bytes.data ? (const void *)it->bytes.data : "",
+                        .bytes_len = it->bytes.len,
+                        .host_sha = it->host_sha};
+        }
+        if (n == 0)
+                return 0;
+        struct teller t = {.j = j, .root = root};
+        struct apply_hooks hooks = {
+                .on_conflict = on_conflict, .on_refused = on_refused, .arg = &t};
+        int rc = apply_run(j->c->box_fd, j->c->id, undo_fd, &j->c->roots.v[root], choices, n,
+                           &hooks, &j->results[root], err);
+        for (size_t i = 0; rc == 0 && i < j->lists[root].n; i++)
+                if (items[i].fate == FATE_TAKE)
+                        items[i].fate = FATE_APPLIED;
+        return rc;
+}
+
+int apply_items_run(struct apply_job *j, int undo_fd, struct err *err)
+{
+        for (size_t i = 0; i < j->c->roots.n; i++)
+                if (run_root(j, i, undo_fd, err) < 0)
+                        return -1;
+        return 0;
+}

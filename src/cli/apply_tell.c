@@ -1,0 +1,180 @@
+/* apply_tell.c - what apply did and what it did not, in words or as JSON, and what to do about it.
+ * Names came out of a box: quoted always (cases 76, 80). */
+#include "cli/apply.h"
+
+#include "base/cleanup.h"
+#include "base/exitcode.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "cli/out.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { TOLD_MAX = 40 };
+
+static size_t count(const struct apply_job *j, enum apply_fate fate)
+{
+        size_t n = 0;
+        for (size_t i = 0; i < j->n; i++)
+                n += j->v[i].fate == fate;
+        return n;
+}
+
+static const char *why_of(const struct apply_item *it)
+{
+        if (it->fate == FATE_CONFLICT)
+                return it->why ? it->why : apply_conflict_words(it->conflict);
+        return it->why ? it->why : "";
+}
+
+static const char *fate_name(const struct apply_job *j, const struct apply_item *it)
+{
+        switch (it->fate) {
+        case FATE_TAKE:
+                return j->is_dry ? "would-apply" : "not-reached";
+        case FATE_APPLIED:
+                return it->how == APPLY_MERGE ? "merged" : "applied";
+        case FATE_CONFLICT:
+                return "conflict";
+        case FATE_REFUSED:
+                return "refused";
+        case FATE_UNASKED:
+                return "not-approved";
+        case FATE_DECLINED:
+                return "declined";
+        case FATE_OPEN:
+        case FATE_IMPLIED:
+        case FATE_MASKED:
+                break;
+        }
+        return NULL;
+}
+
+static int tell_json(const struct apply_job *j, int code)
+{
+        _cleanup_buf_ struct buf b = {.max = (size_t)2 << 30};
+        struct json w = json_of(&b);
+        json_open(&w, NULL, '{');
+        json_str(&w, "box", j->c->id);
+        json_bool(&w, "dry_run", j->is_dry);
+        json_open(&w, "changes", '[');
+        for (size_t i = 0; i < j->n; i++) {
+                const struct apply_item *it = &j->v[i];
+                const char *fate = fate_name(j, it);
+                if (!fate)
+                        continue;
+                json_open(&w, NULL, '{');
+                json_str(&w, "path", it->change->path);
+                json_str(&w, "root", it->change->root->host);
+                json_str(&w, "what", ws_what_name(it->change->what));
+                json_str(&w, "class", file_class_name(it->change->class.class));
+                json_str(&w, "fate", fate);
+                if (*why_of(it))
+                        json_str(&w, "why", why_of(it));
+                json_close(&w, '}');
+        }
+        json_close(&w, ']');
+        json_u64(&w, "ignored", j->ignored_n);
+        json_open(&w, "records", '[');
+        for (size_t i = 0; i < j->c->roots.n; i++)
+                if (j->results[i].record_n)
+                        json_u64(&w, NULL, j->results[i].record_n);
+        json_close(&w, ']');
+        json_close(&w, '}');
+        int printed = out_json(&b);
+        return printed ? printed : code;
+}
+
+/* tell_each(j, fate, head): its files, one line each, below "3 changes HEAD:". */
+static void tell_each(const struct apply_job *j, enum apply_fate fate, const char *head)
+{
+        size_t n = 0, all = count(j, fate);
+        if (all == 0)
+                return;
+        out_say("%zu change%s %s:", all, all == 1 ? "" : "s", head);
+        for (size_t i = 0; i < j->n && n < TOLD_MAX; i++) {
+                const struct apply_item *it = &j->v[i];
+                if (it->fate != fate)
+                        continue;
+                _cleanup_free_ char *name = apply_name(j, it);
+                const char *why = fate == FATE_UNASKED ? file_class_name(it->change->class.class)
+                                                       : why_of(it);
+                fprintf(stderr, "  %s%s%s\n", name, *why ? ": " : "", why);
+                n++;
+        }
+        if (n < all)
+                fprintf(stderr, "  and %zu more\n", all - n);
+}
+
+static void tell_unasked(const struct apply_job *j)
+{
+        _cleanup_buf_ struct buf classes = {0};
+        bool is_there[FILE_CLASS_COUNT] = {0};
+        for (size_t i = 0; i < j->n; i++)
+                if (j->v[i].fate == FATE_UNASKED)
+                        is_there[j->v[i].change->class.class] = true;
+        for (int k = FILE_PLAIN + 1; k < FILE_CLASS_COUNT; k++)
+                if (is_there[k])
+                        buf_put_fmt(&classes, "%s%s", classes.len ? "," : "",
+                                    file_class_name((enum file_class)k));
+        tell_each(j, FATE_UNASKED,
+                  j->is_dry ? "would be asked for by the name of their class"
+                            : "left in the box, because --yes alone does not take them");
+        if (classes.len)
+                out_say("to take them, look at them (ostiary diff %s) and say: ostiary apply %s "
+                        "--yes=%s",
+                        j->c->id, j->c->id, buf_cstr(&classes));
+}
+
+static void tell_done(const struct apply_job *j)
+{
+        for (size_t i = 0; i < j->c->roots.n; i++) {
+                const struct apply_result *r = &j->results[i];
+                if (!r->record_n)
+                        continue;
+                _cleanup_free_ char *path = out_path(j->c->roots.v[i].host);
+                _cleanup_free_ char *shown = str_quote(path);
+                out_say("applied %" PRIu64 " change%s to %s (take back: ostiary undo %" PRIu64 ")",
+                        r->applied_n, r->applied_n == 1 ? "" : "s", shown, r->record_n);
+        }
+}
+
+static void tell_dry(const struct apply_job *j)
+{
+        for (size_t i = 0; i < j->n; i++) {
+                if (j->v[i].fate != FATE_TAKE)
+                        continue;
+                _cleanup_free_ char *name = apply_name(j, &j->v[i]);
+                printf("%-8s %s%s\n", ws_what_name(j->v[i].change->what), name,
+                       j->v[i].how == APPLY_MERGE ? "  (merged)" : "");
+        }
+}
+
+int apply_tell(struct apply_job *j)
+{
+        size_t left = count(j, FATE_CONFLICT) + count(j, FATE_REFUSED) + count(j, FATE_UNASKED);
+        int code = left ? EXIT_NEGATIVE : EXIT_OK;
+        if (j->is_json)
+                return tell_json(j, code);
+        if (j->is_dry)
+                tell_dry(j);
+        tell_done(j);
+        tell_each(j, FATE_CONFLICT, "in conflict, left as they are on both sides");
+        if (count(j, FATE_CONFLICT))
+                out_say("%s, or edit the host's file and put the box's version aside with: ostiary "
+                        "cp %s:PATH FILE",
+                        j->is_3way ? "what can be merged was; change one of the sides"
+                                   : "try --3way, which merges text where a common base is known",
+                        j->c->id);
+        tell_each(j, FATE_REFUSED, "not applied");
+        tell_unasked(j);
+        if (j->ignored_n)
+                out_say("%" PRIu64 " ignored file%s stayed in the box (name them, or --all)",
+                        j->ignored_n, j->ignored_n == 1 ? "" : "s");
+        if (j->n == 0)
+                out_say("box %s has nothing pending%s", j->c->id,
+                        j->c->paths ? " at those paths" : "");
+        return code;
+}

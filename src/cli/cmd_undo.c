@@ -1,0 +1,211 @@
+/* cmd_undo.c - `ostiary undo`: take back what an apply, a live run or another undo did. A file that
+ * changed since is the user's: asked for on a terminal, left alone elsewhere. */
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/exitcode.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "cli/apply.h"
+#include "cli/args.h"
+#include "cli/cmd.h"
+#include "cli/out.h"
+#include "cli/undo_find.h"
+#include "session/store.h"
+#include "workspace/apply.h"
+#include "workspace/undo.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct job {
+        struct store store;
+        int undo_fd;
+        bool is_dry, is_json, is_yes, has_terminal;
+        bool is_all_yes, is_all_no; /* answered for every further one */
+        struct json *json;
+        struct undo_record of; /* head of the record at hand */
+        int box_fd;            /* of its box, or -1 */
+        int root_fd;
+        size_t told_n;
+        uint64_t done_n, left_n;
+};
+
+enum { TOLD_MAX = 200 };
+
+static char *name_of(const struct job *j, const char *path)
+{
+        _cleanup_free_ char *whole = str_fmt("%s/%s", j->of.root, path);
+        _cleanup_free_ char *told = out_path(whole);
+        return str_quote(told);
+}
+
+static bool may_replace(void *arg, const char *path, const char *why)
+{
+        struct job *j = arg;
+        if (j->is_yes || j->is_all_yes || j->is_dry)
+                return !j->is_dry || j->is_yes;
+        if (!j->has_terminal || j->is_all_no)
+                return false;
+        _cleanup_free_ char *name = name_of(j, path);
+        _cleanup_free_ char *question =
+                str_fmt("%s: %s. Put back what was there before? [y/N, a all, d none]", name, why);
+        char got = apply_answer(question, "nyad");
+        j->is_all_yes = got == 'a';
+        j->is_all_no = got == 'd';
+        return got == 'y' || got == 'a';
+}
+
+static void tell(struct job *j, const char *path, const char *words, bool is_done)
+{
+        if (j->json) {
+                json_open(j->json, NULL, '{');
+                json_str(j->json, "path", path);
+                json_str(j->json, "root", j->of.root);
+                json_str(j->json, is_done ? "done" : "left", words);
+                json_close(j->json, '}');
+                return;
+        }
+        if (++j->told_n > TOLD_MAX)
+                return;
+        _cleanup_free_ char *name = name_of(j, path);
+        if (is_done)
+                printf("%-8s %s\n", words, name);
+        else
+                out_say("%s is left as it is: %s", name, words);
+}
+
+static void on_done(void *arg, const char *path, const char *words)
+{
+        struct job *j = arg;
+        struct undo_state now;
+        tell(j, path, words, true);
+        /* The box it came from has it pending again, or not any more. */
+        if (j->is_dry || j->box_fd < 0 || j->root_fd < 0 ||
+            undo_state_of(j->root_fd, path, -1, &now, NULL, NULL) < 0)
+                return;
+        (void)applied_note(j->box_fd, j->of.layer, path, &now, NULL);
+        undo_state_free(&now);
+}
+
+static void on_left(void *arg, const char *path, const char *why)
+{
+        tell(arg, path, why, false);
+}
+
+static int undo_one(struct job *j, const struct undo_find_one *one, struct err *err)
+{
+        struct undo_opts o = {.is_dry = j->is_dry,
+                              .paths = one->paths.n ? &one->paths : NULL,
+                              .may_replace = may_replace,
+                              .on_done = on_done,
+                              .on_left = on_left,
+                              .arg = j};
+        struct undo_result r;
+        if (undo_read(j->undo_fd, one->n, &j->of, err) < 0)
+                return -1;
+        struct err unheard = {0}; /* a box that was removed has nothing pending */
+        j->box_fd = *j->of.box && *j->of.layer ? store_box_dir(&j->store, j->of.box, &unheard) : -1;
+        j->root_fd = open(j->of.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        int rc = undo_run(j->undo_fd, one->n, &o, &r, err);
+        j->done_n += r.done_n;
+        j->left_n += r.left_n;
+        if (j->told_n > TOLD_MAX && !j->json)
+                out_say("and %zu more", j->told_n - TOLD_MAX);
+        if (!j->json && rc == 0 && r.done_n == 0 && r.left_n == 0)
+                out_say("there is nothing to take back: everything is as it was before record "
+                        "%" PRIu64,
+                        one->n);
+        if (!j->json && r.record_n)
+                out_say("took back %" PRIu64 " change%s of record %" PRIu64
+                        " (do them again: ostiary undo %" PRIu64 ")",
+                        r.done_n, r.done_n == 1 ? "" : "s", one->n, r.record_n);
+        if (j->json && r.record_n) {
+                json_open(j->json, NULL, '{');
+                json_u64(j->json, "undone", one->n);
+                json_u64(j->json, "record", r.record_n);
+                json_close(j->json, '}');
+        }
+        close_fd(&j->box_fd);
+        close_fd(&j->root_fd);
+        undo_record_free(&j->of);
+        return rc;
+}
+
+static int work(struct job *j, const struct strs *words, struct err *err)
+{
+        struct undo_find found = {0};
+        _cleanup_buf_ struct buf b = {.max = (size_t)1 << 30};
+        struct json json = json_of(&b);
+        int rc = undo_find(j->undo_fd, words, &found, err);
+        if (rc == 0 && j->is_json) {
+                j->json = &json;
+                json_open(&json, NULL, '[');
+        }
+        for (size_t i = 0; rc == 0 && i < found.n; i++)
+                rc = undo_one(j, &found.v[i], err);
+        undo_find_free(&found);
+        if (j->json) {
+                json_close(&json, ']');
+                int code = out_json(&b);
+                if (rc == 0 && code != EXIT_OK)
+                        return code;
+        }
+        if (rc < 0)
+                return out_error(err);
+        return j->left_n ? EXIT_NEGATIVE : EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+        struct job j = {.undo_fd = -1, .box_fd = -1, .root_fd = -1};
+        const struct arg flags[] = {
+                ARG_BOOL('n', "dry-run", &j.is_dry, "only tell what would be done"),
+                ARG_BOOL('y', "yes", &j.is_yes, "also what changed since, without asking"),
+                ARG_BOOL(0, "json", &j.is_json, "as JSON"),
+                ARG_END,
+        };
+        struct args a = args_of(&cmd_undo, flags, argc, argv);
+        struct err err = {0};
+        _cleanup_strs_ struct strs words = {0};
+        if (args_only(&a, &words, 0, 10000) < 0)
+                return a.exit_code;
+        if (store_open(&j.store, &err) < 0)
+                return out_error(&err);
+        j.has_terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+        j.undo_fd = undo_store_open(j.store.state, &err);
+        int code = j.undo_fd < 0 ? out_error(&err) : work(&j, &words, &err);
+        close_fd(&j.undo_fd);
+        store_free(&j.store);
+        return code;
+}
+
+const struct cmd cmd_undo = {
+        .name = "undo",
+        .args = "[N | PATH...] [--dry-run] [--yes] [--json]",
+        .summary = "take back what apply or a live run did",
+        .help = "Puts back what an apply, or a run with --live, replaced: contents, modes, links, "
+                "directories and deletions. Without an argument it is the newest record that is "
+                "not undone and whose directory is, or contains, the current one; N is a record "
+                "of `ostiary history`; PATHs are taken back from the newest record that touched "
+                "each (write ./7 for a file called 7).\n"
+                "\n"
+                "A file that changed since is asked for on a terminal, and left as it is without "
+                "one unless --yes is given; the exit status is 1 then. An undo is a record itself: "
+                "undoing it does the changes again, and a box that still has them shows them as "
+                "pending in between.\n"
+                "\n"
+                "Records are kept for 30 days and 2 GiB together, the newest of each directory "
+                "always; lines \"days 90\" and \"size 10G\" in ~/.config/ostiary/undo change "
+                "that.\n"
+                "\n"
+                "Examples:\n"
+                "  ostiary undo --dry-run\n"
+                "  ostiary undo 7\n"
+                "  ostiary undo src/main.c\n",
+        .run = run,
+};
