@@ -30,7 +30,7 @@ STRICT  := -Wconversion
 CFLAGS  := -std=gnu17 -O2 -g -fPIE -fstack-protector-strong -ftrivial-auto-var-init=zero
 CPPFLAGS := -D_GNU_SOURCE -Isrc -I$(O)/gen -DOSTIARY_VERSION='"$(VERSION)"'
 LDFLAGS := -Wl,-z,relro,-z,now
-LDLIBS  := -ljansson -lcrypto
+LDLIBS  := -ljansson -lcrypto -lz
 
 # A static program starts in half the time and needs nothing on the machine it is copied to.
 ifeq ($(VARIANT),asan)
