@@ -43,27 +43,15 @@ bool sup_is_idle(const struct box *box)
         return children(box->pid, tid, &list) && list.len == 0;
 }
 
-/* ns_of(pid, out): its pid namespace. */
-static bool ns_of(pid_t pid, char out[64])
-{
-        char path[48];
-        snprintf(path, sizeof path, "/proc/%d/ns/pid", (int)pid);
-        ssize_t n = readlink(path, out, 63);
-        if (n <= 0)
-                return false;
-        out[n] = 0;
-        return true;
-}
-
 static int signal_to(int pidfd, int sig)
 {
         return (int)syscall(SYS_pidfd_send_signal, pidfd, sig, NULL, 0);
 }
 
-/* state_of(pid, tid): the letter of /proc, or 0 when it is gone. */
-static char state_of(pid_t pid, const char *tid)
+/* look_at(pid, tid, &parent): the letter of /proc and whose child it is; 0 when it is gone. */
+static char look_at(pid_t pid, const char *tid, pid_t *parent)
 {
-        char path[96], text[512];
+        char path[96], text[512], letter = 0;
         snprintf(path, sizeof path, "/proc/%d/task/%s/stat", (int)pid, tid);
         _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
         ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
@@ -71,7 +59,7 @@ static char state_of(pid_t pid, const char *tid)
                 return 0;
         text[n] = 0;
         const char *end = strrchr(text, ')'); /* the name may hold anything */
-        return end && end[1] == ' ' ? end[2] : 0;
+        return end && sscanf(end + 1, " %c %d", &letter, parent) == 2 ? letter : 0;
 }
 
 /* is_still(pid, may_sleep): do all its threads stand still? One that waits for a child of vfork
@@ -82,9 +70,9 @@ static bool is_still(pid_t pid, bool may_sleep)
         snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
         _cleanup_closedir_ DIR *d = opendir(path);
         for (struct dirent *e; d && (e = readdir(d));) {
-                char state = e->d_name[0] == '.' || strlen(e->d_name) > 15
-                                     ? 0
-                                     : state_of(pid, e->d_name);
+                pid_t parent;
+                bool is_odd = e->d_name[0] == '.' || strlen(e->d_name) > 15;
+                char state = is_odd ? 0 : look_at(pid, e->d_name, &parent);
                 if (state && !strchr("TtZX", state) && !(may_sleep && state == 'D'))
                         return false;
         }
@@ -99,24 +87,23 @@ static bool is_known(const struct sup_frozen *f, pid_t pid)
         return false;
 }
 
-/* stop_one(f, pid): SIGSTOP to a process that is new to us. */
-static void stop_one(struct sup_frozen *f, pid_t pid)
+/* stop_one(f, pid, parent): SIGSTOP to a process that is new to us. Who is the child of a process
+ * in the box is in the box. */
+static void stop_one(struct sup_frozen *f, pid_t pid, pid_t parent)
 {
-        char ours[64], theirs[64], tid[16];
+        char tid[16];
+        pid_t now = 0;
         _cleanup_close_ int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-        if (fd < 0 || !ns_of(f->box->pid, ours) || !ns_of(pid, theirs) ||
-            strcmp(ours, theirs) != 0 || signal_to(fd, 0) < 0)
-                return;
         snprintf(tid, sizeof tid, "%d", (int)pid);
-        bool was_stopped = state_of(pid, tid) == 'T';
-        if (signal_to(fd, SIGSTOP) < 0)
+        char state = fd < 0 ? 0 : look_at(pid, tid, &now);
+        if (!state || (now != parent && now != f->box->pid) || signal_to(fd, SIGSTOP) < 0)
                 return;
         struct sup_stopped *v = realloc(f->v, (f->n + 1) * sizeof *v);
         if (!v)
                 str_no_memory();
         f->v = v;
-        v[f->n++] =
-                (struct sup_stopped){.pid = pid, .pidfd = take_fd(&fd), .was_stopped = was_stopped};
+        v[f->n++] = (struct sup_stopped){
+                .pid = pid, .pidfd = take_fd(&fd), .was_stopped = state == 'T'};
 }
 
 /* round_of(f, pid): everything below, parents first. True when somebody was new. */
@@ -137,7 +124,7 @@ static bool round_of(struct sup_frozen *f, pid_t pid, int depth)
                         if (end == p)
                                 break;
                         if (!is_known(f, child)) {
-                                stop_one(f, child);
+                                stop_one(f, child, pid);
                                 is_new = true;
                         }
                         is_new |= round_of(f, child, depth + 1);
