@@ -11,6 +11,7 @@
 #include "cli/cmd.h"
 #include "cli/out.h"
 #include "cli/undo_find.h"
+#include "cli/undo_turn.h"
 #include "session/store.h"
 #include "workspace/apply.h"
 #include "workspace/undo.h"
@@ -163,7 +164,10 @@ static int work(struct job *j, const struct strs *words, struct err *err)
 static int run(int argc, char **argv)
 {
         struct job j = {.undo_fd = -1, .box_fd = -1, .root_fd = -1};
+        uint64_t turn = 0;
         const struct arg flags[] = {
+                ARG_U64(0, "turn", &turn, "N",
+                        "take one turn of a box back, in the box: undo --turn N BOX"),
                 ARG_BOOL('n', "dry-run", &j.is_dry, "only tell what would be done"),
                 ARG_BOOL('y', "yes", &j.is_yes, "also what changed since, without asking"),
                 ARG_BOOL(0, "json", &j.is_json, "as JSON"),
@@ -174,6 +178,10 @@ static int run(int argc, char **argv)
         _cleanup_strs_ struct strs words = {0};
         if (args_only(&a, &words, 0, 10000) < 0)
                 return a.exit_code;
+        if (turn && words.n > 1)
+                return args_bad(&a, "--turn wants one box: ostiary undo --turn N BOX");
+        if (turn)
+                return undo_turn(words.n ? words.v[0] : NULL, turn, j.is_dry, j.is_json);
         if (store_open(&j.store, &err) < 0)
                 return out_error(&err);
         j.has_terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
@@ -186,7 +194,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_undo = {
         .name = "undo",
-        .args = "[N | PATH...] [--dry-run] [--yes] [--json]",
+        .args = "[N | PATH... | --turn N [BOX]] [--dry-run] [--yes] [--json]",
         .summary = "take back what apply or a live run did",
         .help = "Puts back what an apply, or a run with --live, replaced: contents, modes, links, "
                 "directories and deletions. Without an argument it is the newest record that is "
@@ -202,6 +210,9 @@ const struct cmd cmd_undo = {
                 "Records are kept for 30 days and 2 GiB together, the newest of each directory "
                 "always; lines \"days 90\" and \"size 10G\" in ~/.config/ostiary/undo change "
                 "that.\n"
+                "\n"
+                "With --turn N it takes one turn of BOX back in the box itself (ostiary turns), "
+                "but for paths that a later turn changed too; the host is not touched.\n"
                 "\n"
                 "Examples:\n"
                 "  ostiary undo --dry-run\n"

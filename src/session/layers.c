@@ -99,14 +99,22 @@ static bool has_entries(const char *layer)
         return false;
 }
 
-bool layers_have_changes(const struct session_plan *plan)
+bool layers_were_written(const struct session_plan *plan)
 {
         for (size_t i = 0; i < plan->box.mounts_n; i++) {
                 const struct box_mount *m = &plan->box.mounts[i];
-                if (m->kind == BOX_MOUNT_COW && (m->lowers.n || has_entries(m->layer)))
+                if (m->kind == BOX_MOUNT_COW && has_entries(m->layer))
                         return true;
         }
         return false;
+}
+
+bool layers_have_changes(const struct session_plan *plan)
+{
+        for (size_t i = 0; i < plan->box.mounts_n; i++)
+                if (plan->box.mounts[i].kind == BOX_MOUNT_COW && plan->box.mounts[i].lowers.n)
+                        return true;
+        return layers_were_written(plan);
 }
 
 int layers_accept_home(const struct session_plan *plan, const struct store *store, struct err *err)

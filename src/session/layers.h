@@ -22,6 +22,9 @@ int layers_make(const struct session_plan *, int dir_fd, struct err *);
  * layer but its home? */
 bool layers_have_changes(const struct session_plan *);
 
+/* layers_were_written(plan): the same of this life of the box alone. */
+bool layers_were_written(const struct session_plan *);
+
 /* layers_accept_home(plan, store, err): take the profile's kept paths of the home over. */
 int layers_accept_home(const struct session_plan *, const struct store *, struct err *);
 

@@ -77,4 +77,15 @@ int stack_hold(int frozen_fd, bool is_alone, struct err *);
  * (stack_gc). */
 int stack_squash(int frozen_fd, struct stack *, size_t keep_n, struct err *);
 
+/* stack_back(box_dir_fd, frozen_fd, s, at, how, err): take entry ${at} back: the box's list goes on
+ * without it, or with another that has only the paths which a later layer, or the upper, changed
+ * too. Every path is told. The caller has the box's lock and holds stack_hold. */
+struct stack_back {
+        bool is_dry;
+        void (*on_path)(void *arg, const char *layer, const char *path, bool is_kept);
+        void *arg;
+};
+int stack_back(int box_dir_fd, int frozen_fd, struct stack *, size_t at, const struct stack_back *,
+               struct err *);
+
 #endif
