@@ -23,6 +23,9 @@ bool applied_took(const struct applied *, const char *layer, uint64_t ino);
  * and has it no more, and that was not us. What is looked up for it is kept with ${applied} in
  * applied_origins(a), which is NULL for none. */
 bool apply_origin_is_gone(const struct ws_change *, const struct applied *, int64_t since_ns);
+/* apply_is_moved(change, applied, since_ns): was a directory above it renamed, or given another
+ * mode, since then, and not by us? */
+bool apply_is_moved(const struct ws_change *, const struct applied *, int64_t since_ns);
 struct apply_origins;
 void apply_origins_free(struct apply_origins *);
 struct apply_origins **applied_origins(const struct applied *);

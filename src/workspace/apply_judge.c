@@ -96,6 +96,8 @@ static enum apply_conflict judge(const struct ws_change *c, const struct applied
         bool is_new = was == '-';
         bool is_touched = is_new || id->ctime_ns >= c->root->since_ns - tick_ns() ||
                           id->ino != c->before.ino || id->ctime_ns != c->before.ctime_ns;
+        if (!is_touched)
+                is_touched = apply_is_moved(c, a, c->root->since_ns - tick_ns());
         if (!is_touched || applied_is_ours(a, c->root->name, c->path, host))
                 return APPLY_CLEAR;
         /* Another name of it was replaced by us: that moves the file's ctime and nothing else. */

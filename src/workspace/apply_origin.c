@@ -1,5 +1,5 @@
-/* apply_origin.c - is the file gone that a box's copy was made of? Called by apply_judge.c for what
- * the box has and the host has not.
+/* apply_origin.c - is the host's tree around a path the one that the box saw: is the file gone that
+ * the box's copy was made of, was a directory above it moved? Called by apply_judge.c.
  *
  * overlayfs writes on a copied file which inode it came from, and the mark stays when the box
  * renames it. So the mark alone says nothing: the origin is gone when no tree below has that inode
@@ -121,6 +121,11 @@ static bool is_around(const struct apply_origins *o, const struct applied *a, co
         return true;
 }
 
+static int64_t ns_of(struct timespec t)
+{
+        return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
 /* is_touched(c, since): was the nearest directory that the host has above it changed since then? To
  * delete or move a file is to change its directory. */
 static bool is_touched(const struct ws_change *c, int64_t since_ns)
@@ -133,11 +138,30 @@ static bool is_touched(const struct ws_change *c, int64_t since_ns)
                                                             O_PATH | O_DIRECTORY, 0, NULL);
                 struct stat st;
                 if (fd >= 0 && fstat(fd, &st) == 0)
-                        return (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec >=
-                               since_ns;
+                        return ns_of(st.st_ctim) >= since_ns;
                 if (!slash)
                         return true;
         }
+}
+
+/* To rename a directory changes its ctime and not its mtime; what is in it keeps both. (One that
+ * was moved and then written in cannot be told from one that was only written in.) */
+bool apply_is_moved(const struct ws_change *c, const struct applied *a, int64_t since_ns)
+{
+        _cleanup_free_ char *path = str_dup(c->path);
+        for (char *slash; (slash = strrchr(path, '/'));) {
+                *slash = 0;
+                _cleanup_close_ int fd =
+                        beneath_open_nosym(c->root->host_fd, path, O_PATH | O_DIRECTORY, 0, NULL);
+                struct stat st;
+                if (fd < 0 || fstat(fd, &st) < 0)
+                        continue;
+                struct undo_state now = {.kind = 'd', .mode = st.st_mode & 0777};
+                if (ns_of(st.st_ctim) >= since_ns && ns_of(st.st_mtim) < since_ns &&
+                    !applied_is_ours(a, c->root->name, path, &now))
+                        return true;
+        }
+        return false;
 }
 
 bool apply_origin_is_gone(const struct ws_change *c, const struct applied *a, int64_t since_ns)

@@ -146,14 +146,21 @@ static void copy_tree(int from_dir, const char *from, int to_dir, const char *to
         }
 }
 
-static void move(int root, int dir, const char *name, const char *other)
+/* On the host, while a box's layers stand above it, what may have a copy in them is not renamed but
+ * copied and removed: the kernel goes by the inode that a copy was made of, and would show the
+ * box's content under the new name, which is one of the things it does not promise. */
+static void move(int root, int dir, const char *name, const struct op *o)
 {
         const char *to_name;
-        int to = parent_made(root, other, &to_name);
+        int to = parent_made(root, o->other, &to_name);
         if (to < 0)
                 return;
-        if (renameat(dir, name, to, to_name) < 0 && errno == EXDEV &&
-            faccessat(to, to_name, F_OK, AT_SYMLINK_NOFOLLOW) < 0) {
+        bool is_copied = o->kind == OP_RENAME && o->where == AT_HOST;
+        if (!is_copied && (renameat(dir, name, to, to_name) == 0 || errno != EXDEV)) {
+                close(to);
+                return;
+        }
+        if (o->kind == OP_RENAME && faccessat(to, to_name, F_OK, AT_SYMLINK_NOFOLLOW) < 0) {
                 copy_tree(dir, name, to, to_name);
                 remove_tree(dir, name);
         }
@@ -309,7 +316,8 @@ void op_do(int root, int host_fd, const struct op *o)
                 deep(dir, name, o->n);
                 break;
         case OP_RENAME:
-                move(root, dir, name, o->other);
+        case OP_MOVE:
+                move(root, dir, name, o);
                 break;
         case OP_EXCHANGE: {
                 const char *to_name;

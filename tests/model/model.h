@@ -34,6 +34,7 @@ enum op_kind {
         OP_MKDIR,
         OP_MKDEEP,   /* many levels, and a file at the end */
         OP_RENAME,   /* as mv does it: a directory from below is copied and removed */
+        OP_MOVE,     /* by renaming alone; drawn for the host only before the box did anything */
         OP_EXCHANGE, /* two names change places */
         OP_SYMLINK,
         OP_LINK,

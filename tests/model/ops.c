@@ -32,13 +32,14 @@ static const struct {
         [OP_CHMOD] = {"chmod", {4, 6, 3}},       [OP_UNLINK] = {"unlink", {0, 7, 4}},
         [OP_RMDIR] = {"rmdir", {0, 4, 2}},       [OP_RMTREE] = {"rmtree", {0, 5, 2}},
         [OP_MKDIR] = {"mkdir", {14, 5, 2}},      [OP_MKDEEP] = {"mkdeep", {4, 3, 1}},
-        [OP_RENAME] = {"rename", {0, 9, 2}},     [OP_EXCHANGE] = {"exchange", {0, 2, 0}},
-        [OP_SYMLINK] = {"symlink", {5, 4, 2}},   [OP_LINK] = {"link", {2, 4, 0}},
-        [OP_TO_DIR] = {"to-dir", {0, 4, 1}},     [OP_TO_FILE] = {"to-file", {0, 4, 1}},
-        [OP_RECREATE] = {"recreate", {0, 5, 1}}, [OP_TOUCH] = {"touch", {0, 3, 2}},
-        [OP_SAME] = {"same", {0, 3, 1}},         [OP_REVERT] = {"revert", {0, 4, 0}},
-        [OP_XATTR] = {"xattr", {1, 3, 0}},       [OP_FIFO] = {"fifo", {0, 1, 0}},
-        [OP_SOCKET] = {"socket", {0, 1, 0}},     [OP_FREEZE] = {"freeze", {0, 3, 0}},
+        [OP_RENAME] = {"rename", {0, 9, 2}},     [OP_MOVE] = {"move", {0, 0, 0}},
+        [OP_EXCHANGE] = {"exchange", {0, 2, 0}}, [OP_SYMLINK] = {"symlink", {5, 4, 2}},
+        [OP_LINK] = {"link", {2, 4, 0}},         [OP_TO_DIR] = {"to-dir", {0, 4, 1}},
+        [OP_TO_FILE] = {"to-file", {0, 4, 1}},   [OP_RECREATE] = {"recreate", {0, 5, 1}},
+        [OP_TOUCH] = {"touch", {0, 3, 2}},       [OP_SAME] = {"same", {0, 3, 1}},
+        [OP_REVERT] = {"revert", {0, 4, 0}},     [OP_XATTR] = {"xattr", {1, 3, 0}},
+        [OP_FIFO] = {"fifo", {0, 1, 0}},         [OP_SOCKET] = {"socket", {0, 1, 0}},
+        [OP_FREEZE] = {"freeze", {0, 3, 0}},
 };
 
 static const char *const names[] = {
@@ -109,7 +110,8 @@ static void add(struct seq *s, struct dice *d, enum op_where where)
                 o.path = a_path(d, s);
                 if (o.kind == OP_SYMLINK)
                         o.other = strdup(targets[dice_below(d, sizeof targets / sizeof *targets)]);
-                else if (o.kind == OP_RENAME || o.kind == OP_EXCHANGE || o.kind == OP_LINK)
+                else if (o.kind == OP_RENAME || o.kind == OP_MOVE || o.kind == OP_EXCHANGE ||
+                         o.kind == OP_LINK)
                         o.other = a_path(d, s);
         }
         s->v = reallocarray(s->v, s->n + 1, sizeof *s->v);
@@ -128,6 +130,12 @@ void seq_random(struct seq *s, uint64_t seed)
                 add(s, &d, AT_SETUP);
         for (unsigned i = 0; i < box_n; i++)
                 add(s, &d, has_host && dice_below(&d, 7) == 0 ? AT_HOST : AT_BOX);
+        bool has_box = false;
+        for (size_t i = 0; i < s->n; i++) {
+                has_box |= s->v[i].where == AT_BOX;
+                if (s->v[i].where == AT_HOST && s->v[i].kind == OP_RENAME && !has_box)
+                        s->v[i].kind = OP_MOVE;
+        }
 }
 
 void seq_copy(struct seq *to, const struct seq *from, size_t without)
