@@ -30,6 +30,10 @@ static const char *merge(struct apply_job *j, struct apply_item *it, int undo_fd
                 return "both sides changed it, and it is no text: not merged";
         if (!apply_base_find(c, j->c->applied, undo_fd, &base))
                 return "both sides changed it, and no common base is known: not merged";
+        /* Either side differs from what it began with, or it would be no conflict. */
+        if ((base.len == ours.len && memcmp(base.data, ours.data, base.len) == 0) ||
+            (base.len == theirs.len && memcmp(base.data, theirs.data, base.len) == 0))
+                return "both sides changed it, and no common base is known: not merged";
         struct text_lines a = {0}, b = {0}, o = {0};
         text_lines_of(&o, (const char *)base.data, base.len);
         text_lines_of(&a, (const char *)ours.data, ours.len);

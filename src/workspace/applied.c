@@ -199,9 +199,10 @@ bool applied_last(const struct applied *a, const char *layer, const char *path,
                   char sha[SHA256_HEX_LEN + 1])
 {
         const struct entry *e = find(a, layer, path);
-        if (!e || !e->has_put || e->put.kind != 'f')
+        /* What undo put back is the later of the two, and what both sides began with. */
+        if (!e || !e->has_put || e->host.kind != 'f')
                 return false;
-        memcpy(sha, e->put.sha, SHA256_HEX_LEN + 1);
+        memcpy(sha, e->host.sha, SHA256_HEX_LEN + 1);
         return true;
 }
 
