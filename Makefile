@@ -85,7 +85,8 @@ $(O)/%.o: src/%.c
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -c -o $@ $<
 
 # The system-call filter is compiled and checked at build time; the program needs no libseccomp.
-$(O)/gen/gen_seccomp: $(wildcard tools/gen_seccomp*.[ch]) src/box/seccomp_table.c src/box/seccomp_table.h
+$(O)/gen/gen_seccomp: $(wildcard tools/gen_seccomp*.[ch]) src/box/seccomp_table.c src/box/seccomp_table.h \
+                         src/box/seccomp_watch.c src/box/seccomp_watch.h
 	@mkdir -p $(@D)
 	$(call say,HOSTCC,$@)
 	$(Q)$(HOSTCC) -std=gnu17 -D_GNU_SOURCE -Isrc -O1 $(WARN) -o $@ $(filter %.c,$^) -lseccomp

@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static call_rows row_of;
+static struct call calls[CALLS_MAX];
+static const char *name_of[CALLS_MAX];
 static char left_out[8192]; /* names without a number here, for a comment in the output */
 
 void die(const char *fmt, ...)
@@ -74,9 +75,33 @@ static void call_enter(char *word, const struct seccomp_row *row)
         if (nr >= CALLS_MAX)
                 die("%s has number %d, above the %d calls this program plans for.", word, nr,
                     CALLS_MAX);
-        if (row_of[nr])
+        if (calls[nr].row)
                 die("%s (%d) stands in the table twice. Remove one.", word, nr);
-        row_of[nr] = row;
+        calls[nr].row = row;
+        name_of[nr] = strdup(word);
+}
+
+/* A call that this architecture lacks is watched nowhere. */
+static void watch_enter(const char *word, const struct seccomp_watch *watch)
+{
+        int nr = seccomp_syscall_resolve_name(word);
+        if (nr == __NR_SCMP_ERROR)
+                die("libseccomp does not know a system call named %s, which is to be recorded.",
+                    word);
+        if (nr < 0)
+                return;
+        if (nr >= CALLS_MAX || !calls[nr].row)
+                die("%s is to be recorded and stands in no row of the table.", word);
+        if (calls[nr].watch)
+                die("%s is to be recorded twice. Remove one.", word);
+        calls[nr].watch = watch;
+}
+
+static void names_fill(void)
+{
+        for (int nr = 0; nr < CALLS_MAX; nr++)
+                if (!name_of[nr])
+                        name_of[nr] = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, nr);
 }
 
 static void row_check(const struct seccomp_row *row)
@@ -108,6 +133,13 @@ static void table_read(void)
                         call_enter(w, &seccomp_table[r]);
                 free(words);
         }
+        for (size_t r = 0; r < seccomp_watch_n; r++) {
+                char *words = strdup(seccomp_watch[r].calls), *save = NULL;
+                for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save))
+                        watch_enter(w, &seccomp_watch[r]);
+                free(words);
+        }
+        names_fill();
 }
 
 /* ---- the check ---- */
@@ -145,90 +177,115 @@ static uint32_t prog_run(const struct prog *p, const struct seccomp_data *data)
         die("the program runs past its end.");
 }
 
-/* What the table says, read clause by clause and without any cleverness. */
-static uint32_t table_says(const struct seccomp_data *data, enum seccomp_tag without)
+static bool clause_holds(const struct seccomp_clause *cl, const struct seccomp_data *data)
+{
+        bool holds = true;
+        for (size_t t = 0; holds && t < SECCOMP_TESTS_MAX && cl->test[t].mask; t++) {
+                uint64_t word = data->args[cl->test[t].arg] >> (cl->test[t].high ? 32 : 0);
+                holds = ((uint32_t)word & cl->test[t].mask) == cl->test[t].want;
+        }
+        return holds;
+}
+
+/* What the table says of a call that we have a row for: an error, or 0. */
+static int row_says(const struct seccomp_row *row, const struct seccomp_data *data,
+                    enum seccomp_tag without)
+{
+        for (size_t c = 0; c < row->clause_n; c++) {
+                const struct seccomp_clause *cl = &row->clauses[c];
+                if ((without == SECCOMP_TAG_NONE || cl->tag != without) && clause_holds(cl, data))
+                        return cl->error;
+        }
+        return row->error;
+}
+
+/* What the tables say, read clause by clause and without any cleverness. */
+static uint32_t table_says(const struct seccomp_data *data, const struct kind *k)
 {
         uint32_t nr = (uint32_t)data->nr;
         if (data->arch != ARCH)
                 return SECCOMP_RET_KILL_PROCESS;
         if (HAS_X32 && (nr & X32_BIT))
                 return nr == NO_CALL ? SECCOMP_RET_ALLOW : SECCOMP_RET_KILL_PROCESS;
-        const struct seccomp_row *row = nr < CALLS_MAX ? row_of[nr] : NULL;
-        if (!row)
-                return answer(SECCOMP_UNKNOWN);
-
-        for (size_t c = 0; c < row->clause_n; c++) {
-                const struct seccomp_clause *cl = &row->clauses[c];
-                bool holds = without == SECCOMP_TAG_NONE || cl->tag != without;
-                for (size_t t = 0; holds && t < SECCOMP_TESTS_MAX && cl->test[t].mask; t++) {
-                        uint64_t word = data->args[cl->test[t].arg] >> (cl->test[t].high ? 32 : 0);
-                        holds = ((uint32_t)word & cl->test[t].mask) == cl->test[t].want;
-                }
-                if (holds)
-                        return answer(cl->error);
-        }
-        return answer(row->error);
+        const struct call *c = nr < CALLS_MAX ? &calls[nr] : &(struct call){0};
+        int error = c->row ? row_says(c->row, data, k->without) : SECCOMP_UNKNOWN;
+        if (k->level == BOX_AUDIT_OFF)
+                return answer(error);
+        if (error || k->level == BOX_AUDIT_ALL)
+                return SECCOMP_RET_USER_NOTIF;
+        bool is_told = c->watch && c->watch->level <= k->level;
+        for (size_t i = 0; is_told && i < c->watch->unless_n; i++)
+                is_told = !clause_holds(&c->watch->unless[i], data);
+        return is_told ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW;
 }
 
-static void check_one(const struct prog *p, const struct seccomp_data *d, enum seccomp_tag without)
+static void check_one(const struct prog *p, const struct seccomp_data *d, const struct kind *k)
 {
-        uint32_t is = prog_run(p, d), should = table_says(d, without);
+        uint32_t is = prog_run(p, d), should = table_says(d, k);
         if (is != should)
                 die("the program answers %#x to call %d (%#llx, %#llx, %#llx), the table %#x.", is,
                     d->nr, (unsigned long long)d->args[0], (unsigned long long)d->args[1],
                     (unsigned long long)d->args[2], should);
 }
 
+/* Values that the tests of ${cl} about ${arg} are about, and their neighbours. */
+static size_t values_of(const struct seccomp_clause *cl, uint8_t arg, uint64_t value[256], size_t n)
+{
+        for (size_t t = 0; t < SECCOMP_TESTS_MAX && cl->test[t].mask; t++) {
+                const struct seccomp_test *ts = &cl->test[t];
+                if (ts->arg != arg || n > 240)
+                        continue;
+                uint32_t lowest = ts->mask & -ts->mask;
+                n = n < 2 ? 2 : n;
+                value[n++] = ts->want;
+                value[n++] = ts->want | 1ull << 32;
+                value[n++] = ts->want | (uint32_t)~ts->mask;
+                value[n++] = ts->want ^ lowest;
+                value[n++] = ts->want ^ (ts->mask & ~(ts->mask >> 1));
+        }
+        return n;
+}
+
 /* Tries a row with every mixture of the values its own tests are about and their neighbours. */
-static void check_mixtures(const struct prog *p, const struct seccomp_row *row,
-                           struct seccomp_data *d, uint8_t arg, enum seccomp_tag without)
+static void check_mixtures(const struct prog *p, const struct call *c, struct seccomp_data *d,
+                           uint8_t arg, const struct kind *k)
 {
         if (arg == 6) {
-                check_one(p, d, without);
+                check_one(p, d, k);
                 return;
         }
         uint64_t value[256] = {0, ~0ull};
         size_t n = 1;
-        for (size_t c = 0; c < row->clause_n; c++)
-                for (size_t t = 0; t < SECCOMP_TESTS_MAX && row->clauses[c].test[t].mask; t++) {
-                        const struct seccomp_test *ts = &row->clauses[c].test[t];
-                        if (ts->arg != arg || n > 240)
-                                continue;
-                        uint32_t lowest = ts->mask & -ts->mask;
-                        n = n < 2 ? 2 : n;
-                        value[n++] = ts->want;
-                        value[n++] = ts->want | 1ull << 32;
-                        value[n++] = ts->want | (uint32_t)~ts->mask;
-                        value[n++] = ts->want ^ lowest;
-                        value[n++] = ts->want ^ (ts->mask & ~(ts->mask >> 1));
-                }
+        for (size_t i = 0; c->row && i < c->row->clause_n; i++)
+                n = values_of(&c->row->clauses[i], arg, value, n);
+        for (size_t i = 0; c->watch && i < c->watch->unless_n; i++)
+                n = values_of(&c->watch->unless[i], arg, value, n);
         for (size_t v = 0; v < n; v++) {
                 d->args[arg] = value[v];
-                check_mixtures(p, row, d, (uint8_t)(arg + 1), without);
+                check_mixtures(p, c, d, (uint8_t)(arg + 1), k);
         }
 }
 
-static void prog_check(const struct prog *p, enum seccomp_tag without)
+static void prog_check(const struct prog *p, const struct kind *k)
 {
-        static const struct seccomp_row no_row;
+        static const struct call nobody;
         for (int nr = -2; nr < CALLS_MAX + 8; nr++) {
                 struct seccomp_data d = {.nr = nr, .arch = ARCH};
-                const struct seccomp_row *row = nr >= 0 && nr < CALLS_MAX ? row_of[nr] : NULL;
-                check_mixtures(p, row ? row : &no_row, &d, 0, without);
+                check_mixtures(p, nr >= 0 && nr < CALLS_MAX ? &calls[nr] : &nobody, &d, 0, k);
                 d.nr = (int)((uint32_t)nr | X32_BIT);
-                check_one(p, &d, without);
+                check_one(p, &d, k);
                 d = (struct seccomp_data){.nr = nr, .arch = AUDIT_ARCH_I386};
-                check_one(p, &d, without);
+                check_one(p, &d, k);
         }
 }
 
 /* ---- the output ---- */
 
-static void prog_print(const char *name, enum seccomp_tag without)
+static void prog_print(const char *name, const struct kind *k)
 {
         static struct prog p;
-        prog_build(&p, row_of, without);
-        prog_check(&p, without);
+        prog_build(&p, calls, k);
+        prog_check(&p, k);
 
         printf("static const struct sock_filter %s[] = {\n", name);
         for (size_t i = 0; i < p.n; i++)
@@ -237,18 +294,31 @@ static void prog_print(const char *name, enum seccomp_tag without)
         printf("};\n");
 }
 
+static void names_print(void)
+{
+        printf("static const char *const call_names[] = {\n");
+        for (int nr = 0; nr < CALLS_MAX; nr++)
+                if (name_of[nr])
+                        printf("        [%d] = \"%s\",\n", nr, name_of[nr]);
+        printf("};\n");
+}
+
 int main(void)
 {
+        static const char *const names[BOX_AUDIT_N] = {"filter_full", "filter_default",
+                                                       "filter_files", "filter_all"};
         table_read();
 
-        printf("/* seccomp_filter.h - made by tools/gen_seccomp.c from src/box/seccomp_table.c for "
-               "%s.\n * Include <linux/filter.h> first. */\n",
+        printf("/* seccomp_filter.h - made by tools/gen_seccomp.c from src/box/seccomp_table.c and "
+               "seccomp_watch.c for %s.\n * Include <linux/filter.h> first. */\n",
                ARCH_NAME);
         if (left_out[0])
                 printf("/* Without a number here:%s. */\n", left_out);
-        prog_print("filter_full", SECCOMP_TAG_NONE);
+        for (int level = 0; level < BOX_AUDIT_N; level++)
+                prog_print(names[level], &(struct kind){.level = (enum box_audit)level});
+        names_print();
         printf("#ifdef OSTIARY_WEAK\n");
-        prog_print("filter_no_tiocsti", SECCOMP_TAG_TIOCSTI);
+        prog_print("filter_no_tiocsti", &(struct kind){.without = SECCOMP_TAG_TIOCSTI});
         printf("#endif\n");
 
         if (fflush(stdout) != 0 || ferror(stdout))

@@ -16,13 +16,15 @@
 typedef size_t label;
 
 struct range {
-        const struct seccomp_row *row; /* NULL: a call nobody knows */
+        struct call call;
         uint32_t first;
         bool is_last; /* reaches up to the largest number there is */
 };
 
 uint32_t answer(int error)
 {
+        if (error == TELL)
+                return SECCOMP_RET_USER_NOTIF;
         return error ? SECCOMP_RET_ERRNO | (uint32_t)error : SECCOMP_RET_ALLOW;
 }
 
@@ -117,26 +119,73 @@ static label put_clauses(struct prog *p, const struct seccomp_clause *cl, size_t
         return next;
 }
 
-static label put_row(struct prog *p, const struct seccomp_row *row, enum seccomp_tag without)
+bool is_watched(const struct call *c, const struct kind *k)
 {
-        struct seccomp_clause kept[32];
-        size_t n = 0;
-        for (size_t c = 0; row && c < row->clause_n; c++) {
-                if (without != SECCOMP_TAG_NONE && row->clauses[c].tag == without)
+        return k->level == BOX_AUDIT_ALL || (c->watch && c->watch->level <= k->level);
+}
+
+/* A row as this kind of program answers it. */
+struct answers {
+        struct seccomp_clause clauses[48];
+        size_t n;
+        int other; /* when no clause matches */
+};
+
+static void add_clause(struct answers *a, const struct seccomp_clause *cl, int error)
+{
+        if (a->n == sizeof a->clauses / sizeof a->clauses[0])
+                die("the row with \"%s\" has too many clauses.", cl->words);
+        a->clauses[a->n] = *cl;
+        a->clauses[a->n++].error = error;
+}
+
+static struct answers answers_of(const struct call *c, const struct kind *k)
+{
+        const struct seccomp_row *row = c->row;
+        const struct seccomp_watch *watch = is_watched(c, k) ? c->watch : NULL;
+        int refused = row ? row->error : SECCOMP_UNKNOWN;
+        /* Every call is a matter of this level, its exceptions too. */
+        size_t unless_n = watch && k->level != BOX_AUDIT_ALL ? watch->unless_n : 0;
+        int allowed = is_watched(c, k) ? TELL : 0;
+        struct answers a = {.other = refused && k->level != BOX_AUDIT_OFF ? TELL : refused};
+        if (!refused)
+                a.other = allowed;
+
+        for (size_t i = 0; row && i < row->clause_n; i++) {
+                const struct seccomp_clause *cl = &row->clauses[i];
+                if (k->without != SECCOMP_TAG_NONE && cl->tag == k->without)
                         continue;
-                if (n == sizeof kept / sizeof kept[0])
-                        die("the row of \"%s\" has too many clauses.", row->calls);
-                kept[n++] = row->clauses[c];
+                if (!cl->error && unless_n)
+                        die("%s has exceptions from being recorded and clauses that allow.",
+                            row->calls);
+                add_clause(&a, cl,
+                           cl->error ? k->level == BOX_AUDIT_OFF ? cl->error : TELL : allowed);
         }
-        label next = put_return(p, answer(row ? row->error : SECCOMP_UNKNOWN));
-        return put_clauses(p, kept, n, 0, next);
+        if (unless_n && refused)
+                die("%s has exceptions from being recorded and is refused.", row->calls);
+        for (size_t i = 0; i < unless_n; i++)
+                add_clause(&a, &watch->unless[i], 0);
+
+        bool is_same = true;
+        for (size_t i = 0; i < a.n; i++)
+                is_same = is_same && a.clauses[i].error == a.other;
+        if (is_same)
+                a.n = 0;
+        return a;
+}
+
+static label put_row(struct prog *p, const struct call *c, const struct kind *k)
+{
+        struct answers a = answers_of(c, k);
+        label next = put_return(p, answer(a.other));
+        return put_clauses(p, a.clauses, a.n, 0, next);
 }
 
 /* Above every call: x32 comes with the same architecture and a bit in the number (case 6). The
  * number a tracer writes to have a call skipped has that bit too, and runs nothing. */
-static label put_beyond(struct prog *p)
+static label put_beyond(struct prog *p, const struct kind *k)
 {
-        label unknown = put_return(p, answer(SECCOMP_UNKNOWN));
+        label unknown = put_row(p, &(struct call){0}, k);
         if (!HAS_X32)
                 return unknown;
         label kill = put_return(p, SECCOMP_RET_KILL_PROCESS);
@@ -146,10 +195,10 @@ static label put_beyond(struct prog *p)
 }
 
 /* Finds the range of the number in the accumulator. Halves by the count of calls, not of ranges. */
-static label put_search(struct prog *p, const struct range *r, size_t n, enum seccomp_tag without)
+static label put_search(struct prog *p, const struct range *r, size_t n, const struct kind *k)
 {
         if (n == 1)
-                return r->is_last ? put_beyond(p) : put_row(p, r->row, without);
+                return r->is_last ? put_beyond(p, k) : put_row(p, &r->call, k);
 
         uint32_t middle = r[0].first + (r[n].first - r[0].first) / 2;
         size_t half = 1;
@@ -157,32 +206,34 @@ static label put_search(struct prog *p, const struct range *r, size_t n, enum se
                 half++;
         if (half > 1 && r[half].first - middle > middle - r[half - 1].first)
                 half--;
-        label above = put_search(p, r + half, n - half, without);
-        label below = put_search(p, r, half, without);
+        label above = put_search(p, r + half, n - half, k);
+        label below = put_search(p, r, half, k);
         return put_jump(p, BPF_JGE, r[half].first, above, below);
 }
 
-static bool same_answer(const struct seccomp_row *a, const struct seccomp_row *b)
+static bool same_answer(const struct call *a, const struct call *b, const struct kind *k)
 {
-        if ((a && a->clause_n) || (b && b->clause_n))
-                return a == b;
-        return (a ? a->error : SECCOMP_UNKNOWN) == (b ? b->error : SECCOMP_UNKNOWN);
+        struct answers x = answers_of(a, k), y = answers_of(b, k);
+        if (x.n || y.n)
+                return a->row == b->row && a->watch == b->watch;
+        return x.other == y.other;
 }
 
-void prog_build(struct prog *p, call_rows row_of, enum seccomp_tag without)
+void prog_build(struct prog *p, const struct call calls[CALLS_MAX], const struct kind *k)
 {
+        static const struct call nobody;
         struct range ranges[CALLS_MAX + 2];
         size_t n = 0;
         for (uint32_t nr = 0; nr < CALLS_MAX; nr++)
-                if (n == 0 || !same_answer(ranges[n - 1].row, row_of[nr]))
-                        ranges[n++] = (struct range){row_of[nr], nr, false};
-        if (!same_answer(ranges[n - 1].row, NULL))
-                ranges[n++] = (struct range){NULL, CALLS_MAX, false};
+                if (n == 0 || !same_answer(&ranges[n - 1].call, &calls[nr], k))
+                        ranges[n++] = (struct range){calls[nr], nr, false};
+        if (!same_answer(&ranges[n - 1].call, &nobody, k))
+                ranges[n++] = (struct range){nobody, CALLS_MAX, false};
         ranges[n - 1].is_last = true;
         ranges[n].first = ranges[n - 1].first + 8; /* what kernels have of it, for the balance */
 
         p->n = 0;
-        put_search(p, ranges, n, without);
+        put_search(p, ranges, n, k);
         label search = put(p, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr));
         label kill = put_return(p, SECCOMP_RET_KILL_PROCESS); /* case 6 */
         put_jump(p, BPF_JEQ, ARCH, search, kill);

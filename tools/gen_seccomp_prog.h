@@ -3,6 +3,7 @@
 #define GEN_SECCOMP_PROG_H
 
 #include "box/seccomp_table.h"
+#include "box/seccomp_watch.h"
 
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -32,15 +33,29 @@ struct prog {
         size_t n;
 };
 
-/* The row of each call number, NULL for a call nobody knows. */
-typedef const struct seccomp_row *call_rows[CALLS_MAX];
+/* What the tables say of a call number: NULLs for a call nobody knows. */
+struct call {
+        const struct seccomp_row *row;
+        const struct seccomp_watch *watch;
+};
+
+/* What a program is for. */
+struct kind {
+        enum seccomp_tag without; /* clauses that carry this tag are left out */
+        enum box_audit level;
+};
+
+/* is_watched(c, k): is the call recorded where it is allowed, but for the watch's exceptions? */
+bool is_watched(const struct call *, const struct kind *);
+
+#define TELL (-1) /* in place of an error: the witness answers */
 
 /* answer(error): the filter's return value for a row's or clause's ${error}. */
 uint32_t answer(int error);
 
-/* prog_build(p, rows, without): fill ${p} with the whole program, leaving out clauses that carry
- * the tag ${without}. Ends the program with a sentence when that cannot be done. */
-void prog_build(struct prog *, call_rows rows, enum seccomp_tag without);
+/* prog_build(p, calls, kind): fill ${p} with the whole program. Ends the program with a sentence
+ * when that cannot be done. */
+void prog_build(struct prog *, const struct call calls[CALLS_MAX], const struct kind *);
 
 /* die(fmt, ...): one sentence to stderr, exit 1, so that make stops. */
 void die(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));

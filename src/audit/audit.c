@@ -3,6 +3,7 @@
 #include "audit/audit.h"
 
 #include "audit/audit_int.h"
+#include "audit/head.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "wire/frame.h"
@@ -41,11 +42,17 @@ int audit_start(struct audit *a, const char *box_id, int dir_fd, struct err *err
                 return err_sys(err, "open the box's log");
         if (!S_ISREG(st.st_mode))
                 return err_set(err, E_INPUT, "the box's log is no file");
+        _cleanup_close_ int head = openat(
+                dir_fd, AUDIT_HEAD, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+        if (head < 0 || fstat(head, &st) < 0)
+                return err_sys(err, "open the head of the box's log");
+        if (!S_ISREG(st.st_mode))
+                return err_set(err, E_INPUT, "the head of the box's log is no file");
         if (pair(fds, err) < 0)
                 return -1;
         pid_t pid = fork();
         if (pid == 0)
-                audit_role_main(fds[1], log, box_id);
+                audit_role_main(fds[1], log, head, box_id);
         close(fds[1]);
         if (pid < 0) {
                 close(fds[0]);
@@ -82,12 +89,13 @@ enum audit_news audit_hear(struct audit *a, char words[512])
         if (r <= 0)
                 return AUDIT_GONE;
         char *said = NULL;
-        bool is_notice = f.type == AUDIT_NOTICE && cur_lstr(&f.body, 511, &said) == 0;
+        bool is_notice = (f.type == AUDIT_NOTICE || f.type == AUDIT_STUCK) &&
+                         cur_lstr(&f.body, 511, &said) == 0;
         if (is_notice)
                 snprintf(words, 512, "%s", said);
         free(said);
         frame_release(&f);
-        return is_notice ? AUDIT_SAYS : AUDIT_NOTHING;
+        return !is_notice ? AUDIT_NOTHING : f.type == AUDIT_STUCK ? AUDIT_FULL : AUDIT_SAYS;
 }
 
 static int64_t now_ms(void)

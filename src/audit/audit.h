@@ -2,7 +2,8 @@
  * socket. It alone holds the log; whoever has something to log sends DOOR_RECORD frames (wire/
  * door.h) to it through a socket of its own, one writer each.
  *
- * The log is `audit.jsonl` in the box's directory: one JSON object per line, each with its number
+ * Where it ends is kept beside it (audit/head.h). The log is `audit.jsonl` in the box's directory:
+ * one JSON object per line, each with its number
  * ("seq", from 1) and the SHA-256 of the line before ("prev"). A box that is started again goes on
  * with the chain. When a line cannot be written (a full disk), the role stops reading, so that its
  * writers' sockets fill and they stop too: nothing passes unlogged. It says so and tries again. */
@@ -36,6 +37,7 @@ int audit_writer(struct audit *, struct err *);
 enum audit_news {
         AUDIT_NOTHING, /* would block, or nothing of interest */
         AUDIT_SAYS,    /* ${words}: one sentence for the user; the role goes on */
+        AUDIT_FULL,    /* ${words}: the log cannot be written; whoever writes to it waits */
         AUDIT_GONE,    /* the role has ended or talks nonsense: close the door (DOOR_FAULT) */
 };
 /* audit_hear(a, words): one message from control_fd. */

@@ -3,27 +3,39 @@
 #ifndef AUDIT_AUDIT_INT_H
 #define AUDIT_AUDIT_INT_H
 
+#include <stdbool.h>
+
 enum audit_msg {
         /* supervisor -> role */
         AUDIT_WRITER = 1, /* empty; + a socket that brings DOOR_RECORD */
-        AUDIT_WITNESS,    /* empty; + a socket that brings AUDIT_SEEN, and only that */
+        AUDIT_WITNESS,    /* empty; + a socket that brings AUDIT_CALL and AUDIT_SEEN */
         AUDIT_FINISH,     /* empty: no writer is left; write, send AUDIT_REFUSED, end */
         /* role -> supervisor */
         AUDIT_NOTICE,  /* lstr sentence for the user */
+        AUDIT_STUCK,   /* lstr sentence: the log cannot be written, and everybody waits */
         AUDIT_REFUSED, /* body of refused_put */
         /* witness -> role */
         AUDIT_SEEN, /* u32 pid, u32 source port, lstr program: it began to connect */
-        /* witness -> supervisor, and back */
-        WITNESS_WANT, /* empty: there is something to tell */
-        WITNESS_LOG,  /* empty; + the other end of AUDIT_WITNESS's socket */
+        AUDIT_CALL, /* struct door_record: of a process of the box */
+        /* supervisor -> witness */
+        WITNESS_BEGIN, /* empty; + the listener, the box's root */
+        WITNESS_SPAWN, /* u32 id, lstr PATH, lstr directory, then lstr words to the end */
 };
 
-/* audit_role_main(control_fd, log_fd, box_id): runs in the forked child, never returns. ${log_fd}
- * is open for reading and appending. */
-_Noreturn void audit_role_main(int control_fd, int log_fd, const char *box_id);
+/* audit_role_main(control_fd, log_fd, head_fd, box_id): runs in the forked child, never returns.
+ * ${log_fd} is open for reading and appending, ${head_fd} for reading and writing. */
+_Noreturn void audit_role_main(int control_fd, int log_fd, int head_fd, const char *box_id);
 
 enum { WITNESS_EXE_MAX = 1023 };
-/* witness_role_main(control_fd, listener_fd): the same for the witness. */
-_Noreturn void witness_role_main(int control_fd, int listener_fd);
+
+struct witness_table;
+struct witness_begin {
+        int control_fd, log_fd;
+        void *flight; /* a page, shared with whoever comes after us */
+        const struct witness_table *table;
+        bool is_first; /* nothing of the box has run yet */
+};
+/* witness_role_main(b): the same for the witness. */
+_Noreturn void witness_role_main(const struct witness_begin *);
 
 #endif

@@ -8,6 +8,7 @@
 #include "audit/audit.h"
 #include "audit/audit_int.h"
 #include "audit/chain.h"
+#include "audit/head.h"
 #include "audit/refused.h"
 #include "audit/seen.h"
 #include "base/cleanup.h"
@@ -39,6 +40,8 @@ enum {
         WITNESS_WAITS = 4,
         VAIN_MAX = 16,
         LAST_TRIES = 3,
+        CLOSE_US = 2000, /* rounds that follow each other so closely are drawn together */
+        PAUSE_US = 1000,
 };
 
 /* A box that makes a million requests fills a disk; at this size the log counts as full. */
@@ -53,28 +56,30 @@ struct writer {
 static struct role {
         const char *box;
         struct loop *loop;
-        int control_fd, log_fd;
+        int control_fd, log_fd, head_fd;
         struct loop_src *control_src;
         struct writer *writers[WRITERS_MAX];
         size_t writers_n;
         struct chain chain;
         uint64_t log_len;
-        struct buf out;     /* lines that are not written yet */
-        struct buf strings; /* of the record in hand */
+        struct buf out;      /* lines that are not written yet */
+        struct buf strings;  /* of the record in hand */
+        struct buf told;     /* of what the witness tells meanwhile */
+        uint64_t written_us; /* when the last round was written */
         struct refused refused;
         struct seen seen;
         size_t vain_n; /* connections in a row that nobody was seen to begin */
         struct loop_timer retry;
-        bool is_stuck;
+        bool is_stuck, is_behind; /* the log, and its head, take no more */
 } r;
 
 static struct frame in; /* large, so not on the stack */
 
-static void say(const char *words)
+static void say(enum audit_msg type, const char *words)
 {
         _cleanup_buf_ struct buf b = {0};
         buf_put_lstr(&b, words);
-        frame_send(r.control_fd, AUDIT_NOTICE, &b, NULL, 0);
+        frame_send(r.control_fd, type, &b, NULL, 0);
 }
 
 static uint64_t now_us(void)
@@ -86,9 +91,17 @@ static uint64_t now_us(void)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* flush(): as much as the log takes. 0 when nothing is left, else -1 with errno. */
+static int put_head(void)
+{
+        r.is_behind = head_write(r.head_fd, &r.chain, r.log_len) < 0;
+        return r.is_behind ? -1 : 0;
+}
+
+/* flush(): as much as the log takes, and then its head. 0 when nothing is left, else -1 with errno.
+ */
 static int flush(void)
 {
+        bool is_any = r.out.len > 0;
         while (r.out.len) {
                 if (r.log_len >= LOG_MAX) {
                         errno = EFBIG;
@@ -102,7 +115,8 @@ static int flush(void)
                 r.log_len += (uint64_t)n;
                 buf_drop(&r.out, (size_t)n);
         }
-        return 0;
+        /* After the log: a head that is ahead of it would look like a log that was cut. */
+        return is_any || r.is_behind ? put_head() : 0;
 }
 
 static void set_reading(bool is_on)
@@ -115,10 +129,10 @@ static void get_stuck(void)
 {
         char words[256];
         snprintf(words, sizeof words,
-                 "the log of box %s cannot be written (%s); its network waits until it can", r.box,
+                 "the log of box %s cannot be written (%s); the box waits until it can", r.box,
                  errno == EFBIG ? "it has reached its largest size" : strerror(errno));
         if (!r.is_stuck)
-                say(words);
+                say(AUDIT_STUCK, words);
         r.is_stuck = true;
         set_reading(false);
         loop_timer_set(r.loop, &r.retry, RETRY_MS);
@@ -133,29 +147,45 @@ static void on_retry(void *ctx)
         }
         r.is_stuck = false;
         set_reading(true);
-        say("the log can be written again; the box's network goes on");
+        say(AUDIT_NOTICE, "the log can be written again; the box goes on");
 }
 
 /* after_round(ctx): one write for everything that the round brought. */
 static bool after_round(void *ctx)
 {
         (void)ctx;
-        if (!r.is_stuck && r.out.len && flush() < 0)
+        if (r.is_stuck || !r.out.len)
+                return false;
+        if (flush() < 0) {
                 get_stuck();
+                return false;
+        }
+        /* Being woken for each of a thousand calls costs more than writing them down: what comes
+         * meanwhile waits in the sockets. */
+        uint64_t now = now_us();
+        if (now - r.written_us < CLOSE_US) {
+                struct timespec pause = {.tv_nsec = PAUSE_US * 1000};
+                nanosleep(&pause, NULL);
+        }
+        r.written_us = now;
         return false;
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* hear_witness(w): one thing that it tells. false when there is none now; its end is heard by the
- * loop. */
+/* hear_witness(w): one thing that it tells. false when there is none now, errno 0 when it is gone.
+ */
 static bool hear_witness(struct writer *w)
 {
         static struct frame f; /* another may be in hand */
         uint32_t pid, port;
+        struct door_record call;
         _cleanup_free_ char *exe = NULL;
+        errno = 0;
         if (frame_recv(w->fd, &f, false) <= 0)
                 return false;
+        if (f.type == AUDIT_CALL && door_record_get(&f.body, &call, &r.told) == 0)
+                chain_put(&r.chain, r.box, &call, NULL, &r.out);
         if (f.type == AUDIT_SEEN && cur_u32(&f.body, &pid) == 0 && cur_u32(&f.body, &port) == 0 &&
             cur_lstr(&f.body, WITNESS_EXE_MAX, &exe) == 0)
                 seen_put(&r.seen, port, pid, exe);
@@ -215,8 +245,12 @@ static void take_frame(struct frame *f)
         struct door_record rec;
         if (f->type != DOOR_RECORD)
                 return;
-        while (f->body.left && door_record_get(&f->body, &rec, &r.strings) == 0)
+        while (f->body.left && door_record_get(&f->body, &rec, &r.strings) == 0) {
+                rec.pid = rec.ppid = 0; /* the witness alone knows processes */
+                rec.cpu_us = rec.peak_kib = 0;
+                rec.exe = "";
                 take(&rec);
+        }
         if (f->body.left == 0)
                 return;
         /* Nothing passes unlogged, not even what makes no sense. */
@@ -259,10 +293,16 @@ static void on_writer(void *ctx, uint32_t events)
 {
         struct writer *w = ctx;
         (void)events;
-        if (!w->is_witness)
+        if (!w->is_witness) {
                 read_writer(w);
-        else if (!hear_witness(w) && errno != EAGAIN)
-                drop_writer(w);
+                return;
+        }
+        while (r.out.len < BATCH_MAX)
+                if (!hear_witness(w)) {
+                        if (errno != EAGAIN && errno != EINTR)
+                                drop_writer(w);
+                        return;
+                }
 }
 
 static void add_writer(int fd, bool is_witness)
@@ -287,9 +327,14 @@ static _Noreturn void finish(bool is_asked)
 {
         for (size_t i = r.writers_n; i-- > 0;) {
                 struct writer *w = r.writers[i];
-                while (!w->is_witness && read_writer(w) && r.out.len >= BATCH_MAX)
-                        if (flush() < 0)
-                                break;
+                for (bool is_more = true; is_more;) {
+                        if (w->is_witness)
+                                while ((is_more = hear_witness(w)) && r.out.len < BATCH_MAX)
+                                        ;
+                        else
+                                is_more = read_writer(w) && r.out.len >= BATCH_MAX;
+                        is_more = is_more && flush() == 0;
+                }
         }
         for (int i = 0; i < LAST_TRIES && flush() < 0; i++) {
                 struct timespec pause = {.tv_nsec = 100000000};
@@ -321,6 +366,34 @@ static void on_control(void *ctx, uint32_t events)
         frame_release(&in);
 }
 
+/* compare_head(): a log that does not end where its head says was changed while nobody wrote it, or
+ * its writer was killed between the two. It goes on, and says so. */
+static void compare_head(void)
+{
+        struct head h;
+        struct err err = {0};
+        const char *words = NULL;
+        if (head_read(r.head_fd, &h, &err) < 0)
+                words = "the log's head was damaged while the box was away";
+        else if (!h.is_there && r.log_len)
+                words = "the log's head was missing when the box was started";
+        else if (h.is_there && (h.seq != r.chain.seq || strcmp(h.hash, r.chain.prev) != 0))
+                words = h.seq > r.chain.seq
+                                ? "the log had lost its last lines when the box was started"
+                                : "the log did not end where its head says when the box was "
+                                  "started";
+        if (!words)
+                return;
+        if (r.chain.is_torn)
+                chain_mend(&r.chain, r.box, now_us(), &r.out);
+        struct door_record rec = {.time_us = now_us(),
+                                  .kind = "box",
+                                  .verdict = "error",
+                                  .method = "log",
+                                  .note = words};
+        chain_put(&r.chain, r.box, &rec, NULL, &r.out);
+}
+
 static int begin(struct err *err)
 {
         struct stat st;
@@ -330,6 +403,7 @@ static int begin(struct err *err)
         r.log_len = (uint64_t)st.st_size;
         if (chain_resume(&r.chain, r.log_fd, err) < 0)
                 return -1;
+        compare_head();
         if (r.chain.is_torn)
                 chain_mend(&r.chain, r.box, now_us(), &r.out);
         r.retry = (struct loop_timer){.fn = on_retry};
@@ -342,25 +416,26 @@ static int begin(struct err *err)
 #ifdef SYS_poll
                 SYS_poll,
 #endif
-                SYS_ppoll};
+                SYS_ppoll, SYS_pwrite64};
         return confine_self(calls, sizeof calls / sizeof *calls, err);
 }
 
-_Noreturn void audit_role_main(int control_fd, int log_fd, const char *box_id)
+_Noreturn void audit_role_main(int control_fd, int log_fd, int head_fd, const char *box_id)
 {
         struct err err = {0};
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
         signal(SIGTERM, SIG_IGN); /* its end is the supervisor's to decide */
-        int keep[] = {control_fd, log_fd};
+        int keep[] = {control_fd, log_fd, head_fd};
         if (fdio_close_except(keep, sizeof keep / sizeof *keep) < 0)
                 _exit(125);
         title_set("ostiary-audit");
         prctl(PR_SET_NAME, "ostiary-audit", 0, 0, 0);
-        r = (struct role){.box = box_id, .control_fd = control_fd, .log_fd = log_fd};
+        r = (struct role){
+                .box = box_id, .control_fd = control_fd, .log_fd = log_fd, .head_fd = head_fd};
         if (begin(&err) < 0) {
-                say(err.text);
+                say(AUDIT_NOTICE, err.text);
                 _exit(125);
         }
         loop_run(r.loop);

@@ -154,7 +154,8 @@ void chain_put(struct chain *c, const char *box, const struct door_record *r,
         bool is_end = r->kind && strcmp(r->kind, "exit") == 0;
         if (r->status || is_end) /* most processes end with 0, and that is something to say */
                 put_u64(out, ",\"status\":", r->status);
-        if (!r->pid) { /* the door counts bytes, the witness has none */
+        bool is_box = r->kind && strcmp(r->kind, "box") == 0;
+        if (!r->pid && !is_box) { /* the door counts bytes, nobody else has any */
                 put_u64(out, ",\"bytes_up\":", r->bytes_up);
                 put_u64(out, ",\"bytes_down\":", r->bytes_down);
         }

@@ -1,4 +1,4 @@
-/* witness.c - the supervisor's side of the witness: start, hear, join to the log, end. See
+/* witness.c - the supervisor's side of the witness: start, give it what it needs, end. See
  * witness.h. */
 #include "audit/witness.h"
 
@@ -6,57 +6,105 @@
 #include "audit/audit_int.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/strs.h"
 #include "wire/frame.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-int witness_start(struct witness *w, int listener_fd, struct err *err)
+enum { PAGE = 4096 };
+
+/* log_socket(a, err): one end for the witness, which waits when it is full. */
+static int log_socket(struct audit *a, struct err *err)
 {
         int fds[2];
-        *w = (struct witness){.control_fd = -1};
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+                return err_sys(err, "make a socket for the log");
+        fcntl(fds[1], F_SETFL, O_NONBLOCK);
+        int r = frame_send(a->control_fd, AUDIT_WITNESS, NULL, &fds[1], 1);
+        if (r < 0)
+                err_sys(err, "join the witness to the log");
+        close(fds[1]);
+        if (r < 0)
+                close(fds[0]);
+        return r < 0 ? -1 : fds[0];
+}
+
+int witness_start(struct witness *w, struct audit *a, const struct witness_table *table,
+                  struct err *err)
+{
+        int fds[2];
+        bool is_first = !w->flight;
+        if (is_first) {
+                w->flight =
+                        mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+                if (w->flight == MAP_FAILED) {
+                        w->flight = NULL;
+                        return err_sys(err, "make a page for the witness");
+                }
+        }
+        _cleanup_close_ int log = log_socket(a, err);
+        if (log < 0)
+                return -1;
         if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) < 0)
                 return err_sys(err, "make a socket");
         pid_t pid = fork();
-        if (pid == 0)
-                witness_role_main(fds[1], listener_fd);
+        if (pid == 0) {
+                struct witness_begin b = {.control_fd = fds[1],
+                                          .log_fd = log,
+                                          .flight = w->flight,
+                                          .table = table,
+                                          .is_first = is_first};
+                witness_role_main(&b);
+        }
         close(fds[1]);
         if (pid < 0) {
                 close(fds[0]);
                 return err_sys(err, "start the witness");
         }
-        *w = (struct witness){.pid = pid, .control_fd = fds[0]};
+        w->pid = pid;
+        w->control_fd = fds[0];
         return 0;
 }
 
-enum witness_news witness_hear(struct witness *w)
+int witness_listen(struct witness *w, int listener_fd, int root_fd, struct err *err)
 {
-        static struct frame f;
-        int r = frame_recv(w->control_fd, &f, false);
-        if (r < 0 && (errno == EAGAIN || errno == EINTR))
-                return WITNESS_NOTHING;
-        if (r <= 0)
-                return WITNESS_GONE;
-        bool is_want = f.type == WITNESS_WANT;
-        frame_release(&f);
-        return is_want ? WITNESS_WANTS : WITNESS_NOTHING;
+        int fds[2] = {listener_fd, root_fd};
+        if (frame_send(w->control_fd, WITNESS_BEGIN, NULL, fds, 2) < 0)
+                return err_sys(err, "give the witness what it listens to");
+        return 0;
 }
 
-int witness_join(struct witness *w, struct audit *a, struct err *err)
+void witness_spawn(struct witness *w, uint32_t id, const char *path, const char *cwd,
+                   const struct strs *argv)
 {
-        int fds[2];
-        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) < 0)
-                return err_sys(err, "make a socket");
-        int r = frame_send(a->control_fd, AUDIT_WITNESS, NULL, &fds[1], 1);
-        if (r == 0)
-                r = frame_send(w->control_fd, WITNESS_LOG, NULL, &fds[0], 1);
-        if (r < 0)
-                err_sys(err, "join the witness to the log");
-        close(fds[0]);
-        close(fds[1]);
-        return r;
+        enum { WORDS_BYTES = 6000 }; /* more than a record holds */
+        _cleanup_buf_ struct buf b = {0};
+        if (w->pid <= 0)
+                return;
+        buf_put_u32(&b, id);
+        buf_put_lstr(&b, path);
+        buf_put_lstr(&b, cwd);
+        for (size_t i = 0; i < argv->n && b.len < WORDS_BYTES; i++) {
+                char word[WORDS_BYTES];
+                snprintf(word, sizeof word, "%s", argv->v[i]);
+                buf_put_lstr(&b, word);
+        }
+        /* Without it the record of this command lacks its words. */
+        frame_send(w->control_fd, WITNESS_SPAWN, &b, NULL, 0);
+}
+
+void witness_finish(struct witness *w, int ms)
+{
+        struct pollfd p = {.fd = w->control_fd, .events = POLLIN};
+        if (w->pid > 0)
+                poll(&p, 1, ms);
+        witness_end(w);
 }
 
 void witness_end(struct witness *w)
@@ -66,5 +114,5 @@ void witness_end(struct witness *w)
         close_fd(&w->control_fd);
         kill(w->pid, SIGKILL);
         waitpid(w->pid, NULL, 0);
-        *w = (struct witness){.control_fd = -1};
+        w->pid = 0;
 }

@@ -1,35 +1,52 @@
-/* witness.h - the role that hears of every connect() in a box and tells the log which process it
- * was. It lets every call go on, at once; what it says is evidence and decides nothing.
+/* witness.h - the role that hears of the box's system calls before they happen: it writes each into
+ * the log and lets it go on, or answers with the error that the table of calls has for it. The
+ * decision is the table's; what the witness reads of a call is evidence and decides nothing.
  *
- * It reads no byte of the box's making: a notification is the kernel's, the socket behind the call
- * is asked for its own port, the program's name is a link of /proc. It holds the right to take
- * descriptors of the box's processes, so it does nothing else. */
+ * A call waits until its record is in the socket of the log's writer, so a box that makes many is
+ * slowed, and none is lost. Should the witness die, its successor finds the call that it had in
+ * hand in a page that both share, and answers it; until then the box waits. */
 #ifndef AUDIT_WITNESS_H
 #define AUDIT_WITNESS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct audit;
 struct err;
+struct seccomp_data;
+struct strs;
+
+/* What the room of boxes knows of system calls. */
+struct witness_table {
+        int (*verdict)(const struct seccomp_data *); /* 0: allowed; else the caller's errno */
+        const char *(*name)(int nr);                 /* or NULL */
+        void (*listen)(int listener_fd);             /* once, by who answers */
+        bool is_all;                                 /* every call is told */
+};
 
 struct witness {
         pid_t pid;      /* a child of the caller; 0 when there is none */
-        int control_fd; /* readable: call witness_hear */
+        int control_fd; /* readable: it has ended */
+        void *flight;   /* the page */
 };
 
-/* witness_start(w, listener_fd, err): ${listener_fd} stays the caller's. */
-int witness_start(struct witness *, int listener_fd, struct err *);
+/* witness_start(w, a, table, err): with a socket of its own to the log of ${a}. ${w} is zero, or
+ * one whose process has ended (witness_end): then the new one goes on where that one was. ${table}
+ * must stay. The listener comes later (witness_listen), because the role is started while the box
+ * is built. */
+int witness_start(struct witness *, struct audit *, const struct witness_table *, struct err *);
 
-enum witness_news {
-        WITNESS_NOTHING,
-        WITNESS_WANTS, /* a connection over the network was made: give it the log (witness_join) */
-        WITNESS_GONE,  /* it has ended: witness_end, then start another or let it be */
-};
-enum witness_news witness_hear(struct witness *);
+/* witness_listen(w, listener_fd, root_fd, err): both stay the caller's. */
+int witness_listen(struct witness *, int listener_fd, int root_fd, struct err *);
 
-/* witness_join(w, a, err): from now on it tells the log. */
-int witness_join(struct witness *, struct audit *, struct err *);
+/* witness_spawn(w, id, path, cwd, argv): pid 1 is about to execute this command. To be called
+ * before pid 1 hears of it. */
+void witness_spawn(struct witness *, uint32_t id, const char *path, const char *cwd,
+                   const struct strs *argv);
+
+/* witness_finish(w, ms): the box is empty: let it tell the ends of the last processes, so long. */
+void witness_finish(struct witness *, int ms);
 
 /* witness_end(w): kill and reap. Fine on one that never started. */
 void witness_end(struct witness *);

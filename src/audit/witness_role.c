@@ -1,13 +1,21 @@
-/* witness_role.c - the witness itself. One notification after the other: take the socket, let the
- * call go on, ask the socket which port it got, look up the program, tell the log. See witness.h.
- */
+/* witness_role.c - the witness itself. One call after the other: read what it is about, have it
+ * written down, answer. See witness.h.
+ *
+ * It runs with the user's rights and may look into every process of the box, so it can open files
+ * for reading alone, has no network, and does nothing with the bytes it reads but copy them. */
 #include "audit/audit_int.h"
+#include "audit/box_path.h"
+#include "audit/call_words.h"
+#include "audit/procs.h"
+#include "audit/witness.h"
+#include "audit/witness_call.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/confine.h"
 #include "base/err.h"
 #include "base/fdio.h"
 #include "base/title.h"
+#include "wire/door.h"
 #include "wire/frame.h"
 
 #include <errno.h>
@@ -16,17 +24,24 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 
-#define OPEN_THREAD 0200 /* PIDFD_THREAD, O_EXCL: Linux 6.9 */
+enum { OPEN_MAX = 64, TRIES = 20, SPAWNS_MAX = 64, LAST_MS = 100 };
 
-enum { EARLY_MAX = 64, OPEN_MAX = 64, TRIES = 20 };
+/* The call in hand, in the page that a successor finds. */
+struct flight {
+        struct seccomp_notif q; /* id 0: none */
+        uint32_t is_recorded;
+};
 
-/* A call that was let go on and has no port yet. */
+/* A connection that was let go on and has no port yet. */
 struct open_call {
         int sock;
         int tries;
@@ -35,31 +50,42 @@ struct open_call {
 };
 
 static struct {
-        int control_fd, listener_fd, log_fd;
-        bool has_asked;
-        struct buf early[EARLY_MAX]; /* the last that were seen before there was a log */
-        size_t early_n;
+        int control_fd, listener_fd, log_fd, epoll_fd;
+        struct flight *flight;
+        const struct witness_table *table;
+        struct witness_scene scene;
+        bool is_confined;
         struct open_call open[OPEN_MAX];
         size_t open_n;
-} w = {.log_fd = -1};
+        struct witness_spawn spawns[SPAWNS_MAX];
+        size_t spawns_n;
+        struct buf body;
+} w;
 
-/* take_socket(pid, fd): a copy of the caller's TCP socket, or -1 for anything else. */
-static int take_socket(pid_t pid, int fd)
+static uint64_t now_us(void)
 {
-        int domain = 0, protocol = 0;
-        socklen_t n = sizeof domain;
-        _cleanup_close_ int process = (int)syscall(SYS_pidfd_open, pid, OPEN_THREAD);
-        if (process < 0 && errno == EINVAL)
-                process = (int)syscall(SYS_pidfd_open, pid, 0); /* knows first threads only */
-        if (process < 0)
-                return -1;
-        _cleanup_close_ int sock = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
-        if (sock < 0 || getsockopt(sock, SOL_SOCKET, SO_DOMAIN, &domain, &n) < 0 ||
-            getsockopt(sock, SOL_SOCKET, SO_PROTOCOL, &protocol, &n) < 0 ||
-            (domain != AF_INET && domain != AF_INET6) || protocol != IPPROTO_TCP)
-                return -1;
-        return take_fd(&sock);
+        struct timespec t;
+        clock_gettime(CLOCK_REALTIME, &t);
+        return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
+
+/* tell(type): what is in w.body, to the log; waits as long as that is full. A log that is gone is
+ * the end: the supervisor sees to the rest. */
+static void tell(uint32_t type)
+{
+        while (frame_send(w.log_fd, type, &w.body, NULL, 0) < 0)
+                if (errno != EINTR)
+                        _exit(125);
+}
+
+static void tell_record(const struct door_record *r)
+{
+        w.body.len = 0;
+        door_record_put(&w.body, r);
+        tell(AUDIT_CALL);
+}
+
+/* --- whose connections are whose -------------------------------------------------------------- */
 
 /* source_port(sock): 0 as long as it has none. The kernel chooses it at the beginning of the call.
  */
@@ -70,46 +96,19 @@ static uint16_t source_port(int sock)
         return getsockname(sock, (struct sockaddr *)&me, &n) < 0 ? 0 : ntohs(me.sin6_port);
 }
 
-static void tell(const struct buf *body)
-{
-        if (w.log_fd >= 0) {
-                /* A log that is full waits; the box's connections must not wait for evidence. */
-                frame_send(w.log_fd, AUDIT_SEEN, body, NULL, 0);
-                return;
-        }
-        if (!w.has_asked)
-                frame_send(w.control_fd, WITNESS_WANT, NULL, NULL, 0);
-        w.has_asked = true;
-        struct buf *keep = &w.early[w.early_n++ % EARLY_MAX];
-        keep->len = 0;
-        buf_put(keep, body->data, body->len);
-}
-
-static void tell_of(pid_t pid, uint16_t port, const char *exe)
-{
-        _cleanup_buf_ struct buf b = {0};
-        buf_put_u32(&b, (uint32_t)pid);
-        buf_put_u32(&b, port);
-        buf_put_lstr(&b, exe);
-        tell(&b);
-}
-
-static void look_up(pid_t pid, char exe[WITNESS_EXE_MAX + 1])
-{
-        char path[64];
-        snprintf(path, sizeof path, "/proc/%d/exe", pid);
-        ssize_t n = readlink(path, exe, WITNESS_EXE_MAX);
-        exe[n > 0 ? n : 0] = 0;
-}
-
 /* settle(o): has its call come so far by now? A call that failed at once never does. */
 static bool settle(struct open_call *o)
 {
         uint16_t port = source_port(o->sock);
         if (!port && ++o->tries < TRIES)
                 return false;
-        if (port)
-                tell_of(o->pid, port, o->exe);
+        if (port) {
+                w.body.len = 0;
+                buf_put_u32(&w.body, (uint32_t)o->pid);
+                buf_put_u32(&w.body, port);
+                buf_put_lstr(&w.body, o->exe);
+                tell(AUDIT_SEEN);
+        }
         close_fd(&o->sock);
         return true;
 }
@@ -121,56 +120,140 @@ static void settle_all(void)
                         w.open[i] = w.open[--w.open_n];
 }
 
-static void serve(void)
+/* --- calls ------------------------------------------------------------------------------------ */
+
+static bool listen_to_supervisor(void);
+
+static const struct witness_spawn *find_spawn(uint32_t id)
 {
-        struct seccomp_notif q = {0};
+        do
+                for (size_t i = 0; i < SPAWNS_MAX; i++)
+                        if (w.spawns[i].id == id && w.spawns[i].path)
+                                return &w.spawns[i];
+        while (listen_to_supervisor()); /* it was told before pid 1 was */
+        return NULL;
+}
+
+static void answer(uint64_t id, int error)
+{
+        struct seccomp_notif_resp a = {.id = id, .error = -error};
+        if (!error)
+                a.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+        ioctl(w.listener_fd, SECCOMP_IOCTL_NOTIF_SEND, &a);
+}
+
+/* finish_call(): the one in the page, from wherever it stands. */
+static void finish_call(void)
+{
+        struct seccomp_notif q = w.flight->q; /* ours alone from here on */
+        struct witness_call call = {.sock = -1};
         struct open_call o = {.sock = -1};
-        if (ioctl(w.listener_fd, SECCOMP_IOCTL_NOTIF_RECV, &q) < 0)
-                return; /* the caller was killed meanwhile */
-        o.pid = (pid_t)q.pid;
-        if (w.open_n < OPEN_MAX)
-                o.sock = take_socket(o.pid, (int)q.data.args[0]);
-        if (o.sock >= 0)
-                look_up(o.pid, o.exe);
-        struct seccomp_notif_resp go = {.id = q.id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
-        ioctl(w.listener_fd, SECCOMP_IOCTL_NOTIF_SEND, &go);
+        int error = w.table->verdict(&q.data);
+        if (!w.flight->is_recorded) {
+                struct door_record r = {.time_us = now_us()};
+                witness_call_read(&w.scene, &q, error, &r, &call);
+                /* Is it still the same process whose memory we read? */
+                if (ioctl(w.listener_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &q.id) < 0)
+                        call.is_told = false;
+                if (call.is_told)
+                        tell_record(&r);
+                if (call.sock >= 0 && w.open_n < OPEN_MAX && call.is_told) {
+                        o = (struct open_call){.sock = call.sock, .pid = (pid_t)r.pid};
+                        snprintf(o.exe, sizeof o.exe, "%s", r.exe);
+                } else {
+                        close_fd(&call.sock);
+                }
+                w.flight->is_recorded = true;
+        }
+        answer(q.id, error);
+        memset(w.flight, 0, sizeof *w.flight);
         if (o.sock >= 0 && !settle(&o))
                 w.open[w.open_n++] = o;
 }
 
-/* join(fd): the log is there; tell what was kept for it. */
-static void join(int fd)
+static void serve(void)
 {
-        if (w.log_fd >= 0)
-                close_fd(&w.log_fd);
-        w.log_fd = fd;
-        size_t first = w.early_n > EARLY_MAX ? w.early_n - EARLY_MAX : 0;
-        for (size_t i = first; i < w.early_n; i++) {
-                struct buf *b = &w.early[i % EARLY_MAX];
-                frame_send(fd, AUDIT_SEEN, b, NULL, 0);
-                buf_free(b);
-        }
-        w.early_n = 0;
+        memset(w.flight, 0, sizeof *w.flight); /* the kernel wants it so */
+        if (ioctl(w.listener_fd, SECCOMP_IOCTL_NOTIF_RECV, &w.flight->q) < 0)
+                memset(w.flight, 0, sizeof *w.flight); /* the caller was killed meanwhile */
+        else
+                finish_call();
 }
 
-static void listen_to_supervisor(void)
+/* ended(ctx): a process that had no time to say so itself. */
+static void ended(void *ctx)
+{
+        struct procs_end e;
+        _cleanup_buf_ struct buf note = {0};
+        procs_ended(ctx, &e);
+        if (!e.is_known) {
+                buf_put_str(&note, "how it ended is not known");
+        } else if (e.status > 128) {
+                buf_put_str(&note, "killed by ");
+                call_words_signal((int)e.status - 128, &note);
+        }
+        struct door_record r = {.time_us = now_us(),
+                                .kind = "exit",
+                                .verdict = "allow",
+                                .pid = (uint32_t)e.who.pid,
+                                .ppid = (uint32_t)e.who.ppid,
+                                .status = e.status,
+                                .cpu_us = e.cpu_us,
+                                .note = buf_cstr(&note)};
+        tell_record(&r);
+}
+
+/* --- the supervisor --------------------------------------------------------------------------- */
+
+static void take_spawn(struct frame *f)
+{
+        struct witness_spawn s = {0};
+        if (cur_u32(&f->body, &s.id) < 0 || cur_lstr(&f->body, 65536, &s.path) < 0)
+                return;
+        if (cur_lstr(&f->body, 65536, &s.cwd) < 0) {
+                free(s.path);
+                return;
+        }
+        char *word;
+        while (f->body.left && cur_lstr(&f->body, 65536, &word) == 0) {
+                strs_add(&s.argv, word);
+                free(word);
+        }
+        struct witness_spawn *at = &w.spawns[w.spawns_n++ % SPAWNS_MAX];
+        free(at->path);
+        free(at->cwd);
+        strs_free(&at->argv);
+        *at = s;
+}
+
+/* listen_to_supervisor(): false when there is nothing more. */
+static bool listen_to_supervisor(void)
 {
         static struct frame f;
         int got = frame_recv(w.control_fd, &f, false);
         if (got < 0 && (errno == EAGAIN || errno == EINTR))
-                return;
+                return false;
         if (got <= 0)
                 _exit(0);
-        int fd = f.type == WITNESS_LOG ? frame_take_fd(&f, 0) : -1;
-        if (fd >= 0)
-                join(fd);
+        if (f.type == WITNESS_SPAWN)
+                take_spawn(&f);
+        if (f.type == WITNESS_BEGIN && w.listener_fd < 0) {
+                w.listener_fd = frame_take_fd(&f, 0);
+                w.scene.root_fd = frame_take_fd(&f, 1);
+                if (w.listener_fd >= 0)
+                        w.table->listen(w.listener_fd);
+                if (w.flight->q.id) /* what another had in hand when it died */
+                        finish_call();
+        }
         frame_release(&f);
+        return true;
 }
 
-_Noreturn void witness_role_main(int control_fd, int listener_fd)
+static void confine(void)
 {
         static const int calls[] = {SYS_ioctl,      SYS_pidfd_open,  SYS_pidfd_getfd,
                                     SYS_getsockopt, SYS_getsockname, SYS_readlinkat,
+                                    SYS_openat,     SYS_getpgid,     SYS_process_vm_readv,
 #ifdef SYS_readlink
                                     SYS_readlink,
 #endif
@@ -179,29 +262,69 @@ _Noreturn void witness_role_main(int control_fd, int listener_fd)
 #endif
                                     SYS_ppoll};
         struct err err = {0};
+        if (confine_calls(calls, sizeof calls / sizeof *calls, &err) < 0)
+                _exit(125);
+        w.is_confined = true;
+}
+
+/* last_ends(): nobody is left in the box; what was killed with it has ended, or is about to. */
+static _Noreturn void last_ends(void)
+{
+        struct epoll_event e;
+        while (procs_watched_n() && epoll_wait(w.epoll_fd, &e, 1, LAST_MS) == 1)
+                ended(e.data.ptr);
+        _exit(0);
+}
+
+_Noreturn void witness_role_main(const struct witness_begin *b)
+{
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
-        int keep[] = {control_fd, listener_fd};
+        signal(SIGTERM, SIG_IGN); /* its end is the supervisor's to decide */
+        int keep[] = {b->control_fd, b->log_fd};
         if (fdio_close_except(keep, sizeof keep / sizeof *keep) < 0)
                 _exit(125);
         title_set("ostiary-witness");
         prctl(PR_SET_NAME, "ostiary-witness", 0, 0, 0);
-        w.control_fd = control_fd;
-        w.listener_fd = listener_fd;
-        if (confine_calls(calls, sizeof calls / sizeof *calls, &err) < 0)
+        w.control_fd = b->control_fd;
+        w.log_fd = b->log_fd;
+        w.listener_fd = -1;
+        w.flight = b->flight;
+        w.table = b->table;
+        w.scene = (struct witness_scene){.root_fd = -1,
+                                         .is_all = b->table->is_all,
+                                         .find = find_spawn,
+                                         .name = b->table->name};
+        w.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+        if (w.epoll_fd < 0)
                 _exit(125);
+        procs_begin(w.epoll_fd);
+        if (!b->is_first)
+                confine();
         for (;;) {
-                struct pollfd p[2] = {{.fd = control_fd, .events = POLLIN},
-                                      {.fd = listener_fd, .events = POLLIN}};
-                if (poll(p, 2, w.open_n ? 1 : -1) < 0)
+                struct pollfd p[3] = {{.fd = w.control_fd, .events = POLLIN},
+                                      {.fd = w.listener_fd, .events = POLLIN},
+                                      {.fd = w.epoll_fd, .events = POLLIN}};
+                if (poll(p, 3, w.open_n ? 1 : -1) < 0)
                         continue;
                 settle_all();
+                /* First: what the supervisor tells of a command stands before that command. */
                 if (p[0].revents)
-                        listen_to_supervisor();
+                        while (listen_to_supervisor())
+                                ;
+                if (p[2].revents) {
+                        struct epoll_event e;
+                        if (epoll_wait(w.epoll_fd, &e, 1, 0) == 1)
+                                ended(e.data.ptr);
+                }
                 if (p[1].revents & POLLIN)
                         serve();
                 else if (p[1].revents)
-                        _exit(0); /* nobody is left in the box */
+                        last_ends();
+                /* Until the first call of the box is answered nothing but our own code has run in
+                 * it; giving things up takes as long as answering ten calls. */
+                if (!w.is_confined && w.listener_fd >= 0 && p[1].revents)
+                        confine();
         }
 }

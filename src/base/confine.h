@@ -13,7 +13,8 @@ struct err;
 
 /* confine_self(calls, n, err): no capability, no_new_privs, Landlock without a single file, socket
  * or process outside, then a filter that lets the common calls and ${calls} through and kills the
- * process on anything else. Open descriptors stay usable. Returns 0 once the kernel confirms the
+ * process on anything else. Open descriptors stay usable. SYS_openat among ${calls} stands for
+ * openat() with O_RDONLY | O_CLOEXEC and nothing else. Returns 0 once the kernel confirms the
  * filter, else -1: the caller must end. */
 int confine_self(const int *calls, size_t n, struct err *);
 

@@ -5,7 +5,6 @@
 #include "base/err.h"
 #include "base/fdio.h"
 #include "box/notify.h"
-#include "box/seccomp.h"
 #include "box/weak.h"
 
 #include <errno.h>
@@ -103,7 +102,5 @@ int step_filter(struct build *b, struct err *err)
 {
         if (box_weak(WEAK_SECCOMP))
                 return 0;
-        if (b->plan->has_door)
-                b->notify_fd = notify_install();
-        return box_seccomp_install(err);
+        return notify_filter(b, err);
 }

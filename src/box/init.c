@@ -13,6 +13,7 @@
 #include "box/box.h"
 #include "box/build.h"
 #include "box/inbound.h"
+#include "box/notify.h"
 #include "box/open_url.h"
 #include "box/role_attack.h"
 #include "box/spawn.h"
@@ -80,7 +81,7 @@ static void start_command(struct init *in1, uint32_t id, const struct msg_spawn 
         int master = -1;
         if (in1->execs_n == EXECS_MAX)
                 err_set(&e, E_REFUSED, "the box runs %d commands already", EXECS_MAX);
-        else if (spawn_command(in1->plan, s, fds, &pid, &master, &e) == 0) {
+        else if (spawn_command(in1->plan, s, id, fds, &pid, &master, &e) == 0) {
                 remember(in1, id, pid);
                 send_spawned(in1, id, pid, master);
                 close_fd(&master);
@@ -275,9 +276,8 @@ _Noreturn void init_main(struct build *b, const struct box_first *first)
                 send_words(&in1, MSG_BROKEN, 0, &e);
                 _exit(125);
         }
-        if (frame_send(in1.ctl_fd, MSG_BUILT, NULL, &b->notify_fd, b->notify_fd >= 0 ? 1 : 0) < 0)
+        if (notify_built(b) < 0)
                 _exit(125); /* the supervisor died while we built: nothing is started any more */
-        close_fd(&b->notify_fd);
         role_attack(ROLE_INIT);
 
         /* pid 1 ignores what has no handler; blocking is for signalfd. */

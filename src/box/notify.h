@@ -1,11 +1,16 @@
-/* notify.h - the kernel tells us of every connect() in the box before it happens. Evidence for the
- * log (which process asked), never enforcement: each call is let go on. */
+/* notify.h - the last step of building a box: the filter goes on, and what hears of the box's calls
+ * goes to the supervisor, with the message that the box is built. */
 #ifndef BOX_NOTIFY_H
 #define BOX_NOTIFY_H
 
-/* notify_install(): from now on, connect() of this process and of all it starts waits for whoever
- * holds the returned descriptor. -1 when this kernel cannot: then the log does not name processes.
- * no_new_privs must be set. Must come before the box's own filter. */
-int notify_install(void);
+struct build;
+struct err;
+
+/* notify_filter(b, err): put the filter of the plan's audit level on. no_new_privs must be set. */
+int notify_filter(struct build *, struct err *);
+
+/* notify_built(b): send MSG_BUILT, with the listener and the root if there is a listener; both are
+ * closed here. 0, or -1 when the supervisor is gone. */
+int notify_built(struct build *);
 
 #endif

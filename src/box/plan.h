@@ -5,6 +5,7 @@
 
 #include "base/strs.h"
 #include "box/limits.h"
+#include "box/seccomp_watch.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,6 +52,7 @@ struct box_plan {
         struct strs links; /* "target\npath": symlinks in the root, e.g. "usr/bin\n/bin" */
 
         struct box_limits limits;
+        enum box_audit audit; /* which calls are recorded */
 
         bool has_door;        /* its network leads to the door; otherwise it has a loopback alone */
         uint16_t *door_ports; /* TCP ports that listen there from the start; 53 needs no mention */

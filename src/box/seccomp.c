@@ -20,7 +20,9 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -29,19 +31,38 @@
 
 #define LEN(a) (sizeof(a) / sizeof((a)[0]))
 
-static struct sock_fprog program(void)
+/* Newer than Debian 12's headers. Once a call is told of, only a fatal signal interrupts it: the
+ * timers of some languages' run-times would otherwise start it over and over. */
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1ul << 5)
+#endif
+/* The witness runs where the caller just stopped, and is not first woken on another core. */
+#define SET_FLAGS    SECCOMP_IOW(4, uint64_t)
+#define SYNC_WAKE_UP 1ul
+
+#define PROGRAM(code)                                                                              \
+        {                                                                                          \
+                .len = LEN(code), .filter = (struct sock_filter *)(uintptr_t)(code)                \
+        }
+
+static struct sock_fprog program(enum box_audit level)
 {
+        static const struct sock_fprog programs[BOX_AUDIT_N] = {
+                [BOX_AUDIT_OFF] = PROGRAM(filter_full),
+                [BOX_AUDIT_DEFAULT] = PROGRAM(filter_default),
+                [BOX_AUDIT_FILES] = PROGRAM(filter_files),
+                [BOX_AUDIT_ALL] = PROGRAM(filter_all),
+        };
 #ifdef OSTIARY_WEAK
         if (box_weak(WEAK_TIOCSTI))
-                return (struct sock_fprog){LEN(filter_no_tiocsti),
-                                           (struct sock_filter *)filter_no_tiocsti};
+                return (struct sock_fprog)PROGRAM(filter_no_tiocsti);
 #endif
-        return (struct sock_fprog){LEN(filter_full), (struct sock_filter *)filter_full};
+        return programs[level];
 }
 
 int box_seccomp_install(struct err *err)
 {
-        struct sock_fprog p = program();
+        struct sock_fprog p = program(BOX_AUDIT_OFF);
         if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &p) < 0) {
                 err_sys(err, "the system-call filter was refused");
                 return errno == EACCES ? err_hint(err, "no_new_privs is not set")
@@ -55,6 +76,68 @@ int box_seccomp_install(struct err *err)
                 return err_set(err, E_MACHINE,
                                "the kernel took the system-call filter and reports mode %d", mode);
         return 0;
+}
+
+int box_seccomp_watch(enum box_audit level, volatile int *listener_fd, struct err *err)
+{
+        struct sock_fprog p = program(level);
+        int fd = -1;
+        /* Kernels before 5.19 do without the log of calls rather than without the second flag. One
+         * that has a listener already (a box in a box) gives no other. */
+        if (level != BOX_AUDIT_OFF && !box_weak(WEAK_TIOCSTI))
+                fd = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                                  SECCOMP_FILTER_FLAG_NEW_LISTENER |
+                                          SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+                                  &p);
+        /* From here on our own calls may wait for whoever gets the descriptor: make none. */
+        *listener_fd = fd >= 0 ? fd : BOX_SECCOMP_DEAF;
+        return fd >= 0 ? 0 : box_seccomp_install(err);
+}
+
+void box_seccomp_listen(int listener_fd)
+{
+        ioctl(listener_fd, SET_FLAGS, SYNC_WAKE_UP); /* Linux 6.6: faster, and no more than that */
+}
+
+/* box_seccomp_verdict: by running the very program that the kernel would run. */
+int box_seccomp_verdict(const struct seccomp_data *data)
+{
+        uint32_t a = 0;
+        for (size_t i = 0; i < LEN(filter_full); i++) {
+                const struct sock_filter *f = &filter_full[i];
+                switch (f->code) {
+                case BPF_LD | BPF_W | BPF_ABS:
+                        memcpy(&a, (const char *)data + f->k, sizeof a);
+                        break;
+                case BPF_ALU | BPF_AND | BPF_K:
+                        a &= f->k;
+                        break;
+                case BPF_JMP | BPF_JA:
+                        i += f->k;
+                        break;
+                case BPF_JMP | BPF_JEQ | BPF_K:
+                        i += a == f->k ? f->jt : f->jf;
+                        break;
+                case BPF_JMP | BPF_JGE | BPF_K:
+                        i += a >= f->k ? f->jt : f->jf;
+                        break;
+                case BPF_JMP | BPF_JSET | BPF_K:
+                        i += a & f->k ? f->jt : f->jf;
+                        break;
+                case BPF_RET | BPF_K:
+                        if (f->k == SECCOMP_RET_ALLOW)
+                                return 0;
+                        return f->k & SECCOMP_RET_DATA ? (int)(f->k & SECCOMP_RET_DATA) : EPERM;
+                default:
+                        return EPERM; /* not what we compiled */
+                }
+        }
+        return EPERM;
+}
+
+const char *box_seccomp_name(int nr)
+{
+        return nr >= 0 && (size_t)nr < LEN(call_names) ? call_names[nr] : NULL;
 }
 
 size_t box_seccomp_size(void)

@@ -106,6 +106,7 @@ int box_start(const struct box_plan *plan, const struct box_first *first, int ne
                                   .mask_fd = -1,
                                   .trust_fd = -1,
                                   .notify_fd = -1,
+                                  .shown_root_fd = -1,
                                   .net_fd = net_fd,
                                   .stage_fd = -1,
                                   .root_fd = -1,

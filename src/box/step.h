@@ -25,10 +25,12 @@ struct build {
         int mask_fd;     /* what hides the rest of /etc (plan.etc_mask) */
         int trust_fd;    /* what lies over it (plan.etc_trust), or -1 */
         int net_fd;      /* where the network comes from (net.h) */
-        int notify_fd;   /* what hears of connect() (notify.h), or -1 */
-        int stage_fd;    /* a tmpfs beside the new root, gone when the box is built */
-        int root_fd;     /* the new root */
-        int empty_fd;    /* an empty directory: second lower of the lower-only overlays */
+        volatile int notify_fd; /* what hears of the box's calls (notify.h); < 0: nobody does */
+        int shown_root_fd;      /* the root, for who looks up the programs that it hears of */
+        bool is_carried;        /* a helper sends both */
+        int stage_fd;           /* a tmpfs beside the new root, gone when the box is built */
+        int root_fd;            /* the new root */
+        int empty_fd;           /* an empty directory: second lower of the lower-only overlays */
 };
 
 int step_verify(struct build *, struct err *);    /* verify.c: the namespaces are new */

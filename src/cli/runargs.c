@@ -61,6 +61,11 @@ void runargs_init(struct runargs *r, const struct cmd *cmd, enum runargs_kind ki
                         "https_proxy says), or none"),
                 ARG_STR(0, "on-door-fault", &r->door_fault, "WHAT",
                         "when a process of the door dies: stop (default) or pause the box"),
+                ARG_STR(0, "audit", &r->audit, "LEVEL",
+                        "which system calls are recorded: off, default (what matters to "
+                        "security), files, all"),
+                ARG_STR(0, "audit-full", &r->audit_full, "WHAT",
+                        "when the log cannot be written: pause (default) or stop the box"),
                 ARG_STR('C', "cwd", &r->cwd, "DIR", "where in the box the command starts"),
                 ARG_STR(0, "force", &r->force, "REASON",
                         "use a workspace or publish at an address that would be refused; say why"),
@@ -207,10 +212,10 @@ static int read_values(struct runargs *r)
 {
         struct session_opts *o = &r->opts;
         struct err err = {0};
-        char **const to[] = {&o->name,         &o->profile, &o->workspace,  &o->cwd,
-                             &o->force_reason, &o->level,   &o->door_fault, &o->identity};
-        const char *const from[] = {r->name,  r->profile, r->workspace,  r->cwd,
-                                    r->force, r->level,   r->door_fault, r->identity};
+        char **const to[] = {&o->name,  &o->profile,    &o->workspace, &o->cwd,   &o->force_reason,
+                             &o->level, &o->door_fault, &o->identity,  &o->audit, &o->audit_full};
+        const char *const from[] = {r->name,  r->profile,    r->workspace, r->cwd,   r->force,
+                                    r->level, r->door_fault, r->identity,  r->audit, r->audit_full};
         for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
                 if (from[i]) {
                         free(*to[i]);

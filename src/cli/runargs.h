@@ -29,7 +29,7 @@ struct runargs {
 
         /* as written, before they are understood */
         const char *name, *profile, *workspace, *cwd, *force, *terminal, *detach_key, *level,
-                *door_fault, *proxy, *identity, *from;
+                *door_fault, *proxy, *identity, *from, *audit, *audit_full;
         struct strs env, limits, binds;
         int tty; /* 1 -t, 0 -T, -1 neither */
         struct arg flags[RUNARGS_FLAGS_MAX];

@@ -6,8 +6,8 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fdio.h"
-#include "base/str.h"
 #include "base/kv.h"
+#include "base/str.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -36,6 +36,8 @@ void session_opts_free(struct session_opts *o)
         free(o->identity);
         free(o->level);
         free(o->door_fault);
+        free(o->audit);
+        free(o->audit_full);
         free(o->proxy);
         for (size_t i = 0; i < o->binds_n; i++) {
                 free(o->binds[i].path);
@@ -69,6 +71,8 @@ static const struct {
                 {"force", FIELD(force_reason)},
                 {"level", FIELD(level)},
                 {"door-fault", FIELD(door_fault)},
+                {"audit", FIELD(audit)},
+                {"audit-full", FIELD(audit_full)},
                 {"proxy", FIELD(proxy)},
                 {"identity", FIELD(identity)},
 },

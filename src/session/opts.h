@@ -44,6 +44,8 @@ struct session_opts {
         char *identity;          /* --as: a named set of secrets; NULL means none */
         char *level;             /* --level: easy, strict, learn; NULL means easy */
         char *proxy;             /* --upstream-proxy: URL or none; NULL means none */
+        char *audit;             /* --audit: off, default, files, all; NULL means default */
+        char *audit_full;        /* --audit-full: pause or stop; NULL means pause */
         char *door_fault;        /* --on-door-fault: stop or pause; NULL means stop */
         struct session_bind *binds;
         size_t binds_n;

@@ -79,7 +79,8 @@ struct sup {
         const struct supervisor_args *args;
         struct box_first first; /* what the box runs first, until it is started */
         struct msg_spawn spawn;
-        struct sup_witness *witness; /* NULL when there is none at connect() */
+        struct sup_witness *witness; /* NULL when calls are not recorded */
+        int log_fd;                  /* to the log, for records of our own; or -1 */
         struct inbound *inbound;     /* NULL until a port is published */
         uint32_t open_port; /* what the last address led back to, until it was answered; or 0 */
         struct loop_src *ctl_src, *pid_src, *listen_src, *sig_src, *time_src, *watch_src;
@@ -220,11 +221,18 @@ void sup_turn_end(struct sup *);
 bool sup_turn_is_over(struct sup *);
 
 /* sup_witness.c */
-/* sup_witness_begin(s, listener_fd): takes it; -1 means that the kernel tells nothing. */
-void sup_witness_begin(struct sup *, int listener_fd);
-/* sup_witness_join(s): the log has begun: tell it what was seen. */
-void sup_witness_join(struct sup *);
+/* sup_witness_prepare(s, err): start the log and the witness, if the plan wants calls recorded. */
+int sup_witness_prepare(struct sup *, struct err *);
+/* sup_witness_begin(s, listener_fd, root_fd): the box is built; takes both. -1 means that the
+ * kernel tells nothing. */
+void sup_witness_begin(struct sup *, int listener_fd, int root_fd);
+/* sup_witness_spawn(s, id, spawn): before pid 1 hears of this command. */
+void sup_witness_spawn(struct sup *, uint32_t id, const struct msg_spawn *);
+/* sup_witness_end(s): after the last process of the box: what it saw last is told, then it goes. */
 void sup_witness_end(struct sup *);
+/* sup_log(s, method, note): a record of kind "box" ("start", "wake", "end", "snapshot", ...), if
+ * the box has a log. */
+void sup_log(struct sup *, const char *method, const char *note);
 
 /* sup_watch.c */
 /* watch_timer(ms): a timer that fires once; a descriptor or -1. */

@@ -149,6 +149,7 @@ static void on_exec(struct client *c, struct frame *f)
                 _cleanup_buf_ struct buf b = {0};
                 buf_put_u32(&b, e->id);
                 msg_spawn_put(&b, &spawn);
+                sup_witness_spawn(s, e->id, &spawn);
                 forward(c, MSG_SPAWN, e, &b, fds, spawn.is_tty ? 0 : 3);
         }
         for (int i = 0; i < 3; i++)

@@ -101,6 +101,18 @@ void sup_door_wait(struct sup_door *d)
         loop_timer_set(d->sup->loop, &d->patience, PATIENCE_MS);
 }
 
+/* log_gone(d): without a log the door is shut, and where calls are recorded none goes on. */
+static void log_gone(struct sup_door *d)
+{
+        struct sup *s = d->sup;
+        const char *words = "the process that writes the box's log is gone";
+        sup_door_shut(d, words);
+        if (!s->witness || s->is_ending)
+                return;
+        _cleanup_free_ char *line = str_fmt("%s; the box was stopped", words);
+        sup_end(s, MSG_END_FAULT, 0, line);
+}
+
 static void on_audit(void *ctx, uint32_t events)
 {
         struct sup_door *d = ctx;
@@ -112,9 +124,15 @@ static void on_audit(void *ctx, uint32_t events)
         case AUDIT_SAYS:
                 sup_tell(d->sup, words);
                 return;
+        case AUDIT_FULL:
+                sup_tell(d->sup, words);
+                if (d->sup->opts->audit_full && !strcmp(d->sup->opts->audit_full, "stop"))
+                        sup_end(d->sup, MSG_END_FAULT, 0,
+                                "the log could not be written any more; the box was stopped");
+                return;
         case AUDIT_GONE:
                 loop_del(&d->audit_src);
-                sup_door_shut(d, "the process that writes the box's log is gone");
+                log_gone(d);
                 return;
         }
 }
@@ -215,7 +233,6 @@ static int start(struct sup_door *d, int program, struct err *err)
             sup_role_start(&d->roles[SUP_DIAL], program, "dial", err) < 0 ||
             start_keeper(d, program, err) < 0 || start_audit(d, err) < 0)
                 return -1;
-        sup_witness_join(d->sup);
         _cleanup_close_ int writer = audit_writer(&d->audit, err);
         if (writer < 0)
                 return -1;
@@ -313,6 +330,11 @@ int sup_door_keeper(struct sup *s, struct err *err)
 {
         _cleanup_close_ int program = door_program_open(err);
         return program < 0 ? -1 : start_keeper(door_of(s), program, err);
+}
+
+int sup_door_log(struct sup *s, struct err *err)
+{
+        return start_audit(door_of(s), err);
 }
 
 int sup_door_begin(struct sup *s, struct err *err)

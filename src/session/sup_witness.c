@@ -1,113 +1,174 @@
-/* sup_witness.c - keeps a witness at the box's connect() calls: started when the first is made, and
- * again if it dies, because the box's calls wait for it. What it sees goes to the log. */
+/* sup_witness.c - the log of a box and the witness at its calls: both are started while the box is
+ * built, because its first program waits for them. A witness that dies is replaced; without one, or
+ * without a log, nothing in the box goes on. */
 #include "session/sup_door.h"
 
 #include "audit/witness.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "base/strs.h"
+#include "box/seccomp.h"
+#include "wire/door.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 
-enum { LIVES = 100 };
+enum { LIVES = 100, FINISH_MS = 500 };
 
 struct sup_witness {
-        int listener_fd;
-        struct loop_src *listener_src; /* while there is no witness */
+        int listener_fd, root_fd; /* -1 until the box is built */
         struct witness witness;
+        struct witness_table table;
         struct loop_src *src;
-        unsigned lives;  /* how often another may be started */
-        bool is_wanting; /* it has something for the log */
+        unsigned lives; /* how often another may be started */
 };
 
-static void on_call(void *ctx, uint32_t events);
-
-/* give_up(w): nobody holds the listener any more, so the kernel answers for us: no connect() in
- * this box works from here on. */
-static void give_up(struct sup *s)
+/* give_up(s, words): nobody holds the listener any more, so the kernel answers for us: no recorded
+ * call in this box works from here on. */
+static void give_up(struct sup *s, const char *words)
 {
         struct sup_witness *w = s->witness;
         s->witness = NULL;
-        loop_del(&w->listener_src);
         loop_del(&w->src);
         witness_end(&w->witness);
         close_fd(&w->listener_fd);
+        close_fd(&w->root_fd);
         free(w);
+        if (words)
+                sup_end(s, MSG_END_FAULT, 0, words);
 }
 
-void sup_witness_join(struct sup *s)
-{
-        struct sup_witness *w = s->witness;
-        struct err err = {0};
-        if (!w || !w->is_wanting || !s->door || s->door->audit.pid <= 0)
-                return;
-        w->is_wanting = false;
-        witness_join(&w->witness, &s->door->audit, &err); /* without it only evidence is missing */
-}
+static int start(struct sup *s, struct err *err);
 
 static void on_witness(void *ctx, uint32_t events)
 {
         struct sup *s = ctx;
         struct sup_witness *w = s->witness;
-        (void)events;
-        switch (witness_hear(&w->witness)) {
-        case WITNESS_WANTS:
-                w->is_wanting = true;
-                sup_witness_join(s);
-                break;
-        case WITNESS_GONE:
-                loop_del(&w->src);
-                witness_end(&w->witness);
-                if (w->lives-- == 0) {
-                        give_up(s);
-                        break;
-                }
-                w->listener_src = loop_add(s->loop, w->listener_fd, EPOLLIN, on_call, s);
-                break;
-        case WITNESS_NOTHING:
-                break;
-        }
+        struct err err = {0};
+        (void)events; /* it says nothing: it has ended */
+        loop_del(&w->src);
+        witness_end(&w->witness);
+        if (s->is_ending)
+                return;
+        if (w->lives-- == 0)
+                give_up(s, "the process that records the box's system calls does not stay; the box "
+                           "was stopped");
+        else if (start(s, &err) < 0 ||
+                 (w->listener_fd >= 0 &&
+                  witness_listen(&w->witness, w->listener_fd, w->root_fd, &err) < 0))
+                give_up(s, "the process that records the box's system calls cannot be started; the "
+                           "box was stopped");
 }
 
-/* on_call(ctx, events): the first connect() waits. */
-static void on_call(void *ctx, uint32_t events)
+static int start(struct sup *s, struct err *err)
 {
-        struct sup *s = ctx;
+        struct sup_witness *w = s->witness;
+        if (witness_start(&w->witness, &s->door->audit, &w->table, err) < 0)
+                return -1;
+        w->src = loop_add(s->loop, w->witness.control_fd, EPOLLIN, on_witness, s);
+        return w->src ? 0 : err_sys(err, "watch the witness");
+}
+
+/* path_of(s, spawn): the PATH that the command will be looked for on. */
+static const char *path_of(const struct sup *s, const struct msg_spawn *spawn)
+{
+        const char *path = strs_get_env(&spawn->env, "PATH");
+        if (!path)
+                path = strs_get_env(&s->plan->box.env, "PATH");
+        return path ? path : "/usr/bin:/bin";
+}
+
+void sup_witness_spawn(struct sup *s, uint32_t id, const struct msg_spawn *spawn)
+{
+        if (s->witness)
+                witness_spawn(&s->witness->witness, id, path_of(s, spawn),
+                              spawn->cwd && spawn->cwd[0] ? spawn->cwd : s->plan->box.cwd,
+                              &spawn->argv);
+}
+
+int sup_witness_prepare(struct sup *s, struct err *err)
+{
+        if (s->plan->box.audit == BOX_AUDIT_OFF)
+                return 0;
+        if (sup_door_log(s, err) < 0)
+                return -1;
+        sup_log(s, s->before.ended ? "wake" : "start", s->meta.command);
+        struct sup_witness *w = calloc(1, sizeof *w);
+        if (!w)
+                str_no_memory();
+        *w = (struct sup_witness){.listener_fd = -1,
+                                  .root_fd = -1,
+                                  .lives = LIVES,
+                                  .table = {.verdict = box_seccomp_verdict,
+                                            .name = box_seccomp_name,
+                                            .listen = box_seccomp_listen,
+                                            .is_all = s->plan->box.audit == BOX_AUDIT_ALL}};
+        s->witness = w;
+        if (start(s, err) < 0) {
+                give_up(s, NULL);
+                return -1;
+        }
+        if (s->has_main)
+                sup_witness_spawn(s, 1, &s->spawn);
+        return 0;
+}
+
+void sup_witness_begin(struct sup *s, int listener_fd, int root_fd)
+{
         struct sup_witness *w = s->witness;
         struct err err = {0};
-        loop_del(&w->listener_src);
-        if (!(events & EPOLLIN))
-                return; /* the box is empty */
-        if (witness_start(&w->witness, w->listener_fd, &err) < 0) {
-                give_up(s);
+        if (!w || w->listener_fd >= 0) {
+                close_fd(&listener_fd);
+                close_fd(&root_fd);
                 return;
         }
-        w->src = loop_add(s->loop, w->witness.control_fd, EPOLLIN, on_witness, s);
-        if (!w->src) {
-                give_up(s);
+        if (listener_fd < 0) {
+                close_fd(&root_fd);
+                give_up(s, NULL);
+                sup_log(s, "start",
+                        "this kernel does not tell of system calls: they are refused "
+                        "as always, and not recorded");
                 return;
         }
-        w->is_wanting = s->door && s->door->audit.pid > 0; /* one that replaces another */
-        sup_witness_join(s);
-}
-
-void sup_witness_begin(struct sup *s, int listener_fd)
-{
-        if (listener_fd < 0 || s->witness)
-                return;
-        s->witness = calloc(1, sizeof *s->witness);
-        if (!s->witness)
-                str_no_memory();
-        *s->witness = (struct sup_witness){
-                .listener_fd = listener_fd, .witness = {.control_fd = -1}, .lives = LIVES};
-        s->witness->listener_src = loop_add(s->loop, listener_fd, EPOLLIN, on_call, s);
-        if (!s->witness->listener_src)
-                give_up(s);
+        w->listener_fd = listener_fd;
+        w->root_fd = root_fd;
+        if (w->witness.pid > 0 && witness_listen(&w->witness, listener_fd, root_fd, &err) < 0)
+                give_up(s, "the process that records the box's system calls does not listen; the "
+                           "box was stopped");
 }
 
 void sup_witness_end(struct sup *s)
 {
-        if (s->witness)
-                give_up(s);
+        struct sup_witness *w = s->witness;
+        if (!w)
+                return;
+        loop_del(&w->src);
+        close_fd(&w->listener_fd);
+        if (s->is_built)
+                witness_finish(&w->witness, FINISH_MS);
+        give_up(s, NULL);
+}
+
+void sup_log(struct sup *s, const char *method, const char *note)
+{
+        struct timespec t;
+        _cleanup_buf_ struct buf b = {0};
+        struct err err = {0};
+        if (!s->door || s->door->audit.pid <= 0)
+                return;
+        if (s->log_fd < 0)
+                s->log_fd = audit_writer(&s->door->audit, &err);
+        clock_gettime(CLOCK_REALTIME, &t);
+        struct door_record r = {.time_us =
+                                        (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000,
+                                .kind = "box",
+                                .verdict = "allow",
+                                .method = method,
+                                .note = note};
+        door_record_put(&b, &r);
+        if (s->log_fd >= 0)
+                frame_send(s->log_fd, DOOR_RECORD, &b, NULL, 0);
 }

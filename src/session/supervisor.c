@@ -274,7 +274,9 @@ static void on_ctl(void *ctx, uint32_t events)
                 on_door_sockets(s, &f);
                 break;
         case MSG_BUILT:
-                sup_witness_begin(s, s->is_built ? -1 : frame_take_fd(&f, 0));
+                if (s->is_built)
+                        break;
+                sup_witness_begin(s, frame_take_fd(&f, 0), frame_take_fd(&f, 1));
                 on_built(s);
                 break;
         case MSG_BROKEN:
@@ -355,6 +357,9 @@ void sup_build(struct sup *s)
                 return;
         }
         s->ctl_src = loop_add(s->loop, s->box.ctl_fd, EPOLLIN, on_ctl, s);
+        /* Now, because until the walls are up we have nothing else to do. */
+        if (sup_witness_prepare(s, &s->failure) < 0)
+                sup_fail(s, "cannot start the box");
 }
 
 /* publish(s, a): the ports that were asked for. A box that is only woken comes up without one that
@@ -379,6 +384,13 @@ static int begin(struct sup *s, const struct supervisor_args *a)
         return 0;
 }
 
+/* is_worth_it(s): does it hold something that is nowhere else? What a box was started --from is
+ * still in the snapshot. */
+static bool is_worth_it(const struct sup *s)
+{
+        return s->opts->from ? layers_were_written(s->plan) : s->meta.has_changes;
+}
+
 /* clear(s, refused): end the box, keep or delete its layers, and say so on disk. */
 static void clear(struct sup *s, struct buf *refused)
 {
@@ -387,6 +399,7 @@ static void clear(struct sup *s, struct buf *refused)
         sup_inbound_end(s);
         box_end(&s->box);
         sup_witness_end(s);
+        sup_log(s, "end", s->end.words);
         sup_door_end(s, refused);
         if (s->is_built)
                 layers_accept_home(s->plan, s->store, &e);
@@ -395,7 +408,7 @@ static void clear(struct sup *s, struct buf *refused)
         /* One that was there before stays, whatever kept it from coming up again. */
         s->end.is_kept = (s->args->is_again && !s->is_built) || s->is_sleeping ||
                          (!s->opts->is_removed && s->is_built &&
-                          (s->opts->is_kept || s->opts->is_waiting || s->meta.has_changes));
+                          (s->opts->is_kept || s->opts->is_waiting || is_worth_it(s)));
         s->meta.state = BOX_EXITED;
         /* Woken to be looked at, it still is the box of the command that ended in it then. */
         bool is_woken = s->before.ended != 0 && !s->has_main;
@@ -437,6 +450,7 @@ _Noreturn void supervisor_main(const struct supervisor_args *a)
                          .ready_fd = a->ready_fd,
                          .next_exec_id = 1,
                          .log = {.fd = -1},
+                         .log_fd = -1,
                          .box = {.pid = -1, .pidfd = -1, .ctl_fd = -1}};
         signal(SIGPIPE, SIG_IGN);
         signal(SIGHUP, SIG_IGN);
