@@ -133,7 +133,8 @@ int idmap_sources(const struct box_plan *p, struct idmap_fds *fds, struct err *e
 
         for (unsigned i = 0; i < fds->n; i++) {
                 const struct box_mount *m = &p->mounts[i];
-                bool is_written = m->kind == BOX_MOUNT_COW || m->kind == BOX_MOUNT_LIVE;
+                bool is_live = m->kind == BOX_MOUNT_LIVE || m->kind == BOX_MOUNT_SHIELD;
+                bool is_mapped = m->kind == BOX_MOUNT_COW || is_live;
                 /* Our copy would leave such mounts out, without a word. */
                 if (m->kind == BOX_MOUNT_COW && submounts_below(m->source)) {
                         idmap_free(fds);
@@ -141,8 +142,8 @@ int idmap_sources(const struct box_plan *p, struct idmap_fds *fds, struct err *e
                 }
                 if (m->source)
                         fds->sources[i] =
-                                is_written ? idmapped(m->source, m->kind == BOX_MOUNT_LIVE, p, err)
-                                           : copied(m->source, m->kind != BOX_MOUNT_HOME, err);
+                                is_mapped ? idmapped(m->source, is_live, p, err)
+                                          : copied(m->source, m->kind != BOX_MOUNT_HOME, err);
                 if (m->source && fds->sources[i] < 0) {
                         idmap_free(fds);
                         return err_add(err, "prepare %s", m->source);

@@ -107,7 +107,7 @@ int step_landlock(struct build *b, struct err *err)
                         return -1;
         for (size_t i = 0; i < b->plan->mounts_n; i++) {
                 const struct box_mount *m = &b->plan->mounts[i];
-                if (m->kind == BOX_MOUNT_FILE)
+                if (m->kind == BOX_MOUNT_FILE || m->kind == BOX_MOUNT_SHIELD)
                         continue;
                 /* Reading is granted at "/" already; said again here, the kernel need not climb so
                  * far for every file of a large tree. */

@@ -18,6 +18,7 @@ enum box_mount_kind {
         BOX_MOUNT_LIVE, /* host directory itself, read-write: --live and rw binds */
         BOX_MOUNT_HOME, /* the box's own home: `source` is the accepted layer or NULL */
         BOX_MOUNT_FILE, /* one host file, read-only (a native binary of the agent) */
+        BOX_MOUNT_SHIELD, /* a file or directory within a LIVE one, read-only there */
 };
 
 struct box_mount {

@@ -41,9 +41,13 @@ int step_target(struct build *b, const char *path, bool is_dir, struct err *err)
         _cleanup_close_ int at = beneath_mkdirs(b->root_fd, dir, 0755, err);
         if (at < 0)
                 return -1;
+        /* What is there may be a FIFO or a socket that is to be masked: it is not opened. */
+        struct stat st;
+        if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+                return beneath_open_nosym(at, name, O_PATH | O_NOFOLLOW, 0, err);
         _cleanup_close_ int made =
-                openat(at, name, O_CREAT | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0644);
-        if (made < 0 && errno != EROFS && errno != ETXTBSY)
+                openat(at, name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0644);
+        if (made < 0)
                 return err_sys(err, "create %s", path);
         return beneath_open_nosym(at, name, O_PATH | O_NOFOLLOW, 0, err);
 }

@@ -84,6 +84,23 @@ static int mount_file(struct build *b, const struct box_mount *m, int src_fd, st
         return mnt_attach(mnt, to, err);
 }
 
+/* mount_shield(b, m, src_fd, err): the same file or directory over itself, read-only; being a mount
+ * it can be neither replaced nor removed. Sockets and FIFOs in it are masked one by one. */
+static int mount_shield(struct build *b, const struct box_mount *m, int src_fd, struct err *err)
+{
+        _cleanup_close_ int mnt = bind_ro(src_fd, err);
+        struct stat st;
+        if (mnt < 0)
+                return -1;
+        if (fstat(mnt, &st) < 0 || (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
+                return err_set(err, E_INPUT, "%s is neither a file nor a directory any more",
+                               m->source);
+        _cleanup_close_ int to = step_target(b, m->target, S_ISDIR(st.st_mode), err);
+        if (to < 0)
+                return -1;
+        return mnt_attach(mnt, to, err);
+}
+
 /* open_lowers(b, i, v, err): the frozen layers of mount ${i}, topmost first; ${v} has room. */
 static int open_lowers(struct build *b, size_t i, int *v, struct err *err)
 {
@@ -175,6 +192,8 @@ static int mount_one(struct build *b, size_t i, struct err *err)
                 return mount_cow(b, i, src, layer, err);
         case BOX_MOUNT_LIVE:
                 return mount_live(b, m, src, err);
+        case BOX_MOUNT_SHIELD:
+                return mount_shield(b, m, src, err);
         }
         return err_set(err, E_PROTO, "unknown kind of mount");
 }

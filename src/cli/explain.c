@@ -44,6 +44,8 @@ const char *explain_mode(const struct box_mount *m)
                 return "private";
         case BOX_MOUNT_FILE:
                 return "read-only file";
+        case BOX_MOUNT_SHIELD:
+                return "protected";
         }
         return "?";
 }
