@@ -37,10 +37,8 @@ static void on_path(void *arg, const char *layer, const char *path, bool is_kept
         }
         if (n > TOLD_MAX)
                 return;
-        bool is_home = strcmp(layer, "home") == 0, is_ws = strcmp(layer, "ws") == 0;
-        _cleanup_free_ char *whole = is_ws     ? str_dup(path)
-                                     : is_home ? str_fmt("~/%s", path)
-                                               : str_fmt("%s: %s", layer, path);
+        _cleanup_free_ char *whole =
+                strcmp(layer, "ws") == 0 ? str_dup(path) : str_fmt("%s: %s", layer, path);
         _cleanup_free_ char *shown = str_quote(whole);
         if (is_kept)
                 out_say("%s is left as it is: a later turn changed it too", shown);
@@ -55,7 +53,8 @@ int undo_turn(const char *box, uint64_t n, bool is_dry, bool is_json)
         _cleanup_buf_ struct buf out = {.max = (size_t)1 << 30};
         struct json j = json_of(&out);
         struct told t = {.json = is_json ? &j : NULL};
-        const struct stack_back how = {.is_dry = is_dry, .on_path = on_path, .arg = &t};
+        const struct stack_back how = {
+                .is_dry = is_dry, .whole = "home", .on_path = on_path, .arg = &t};
         if (boxarg_find(&b, box, &err) < 0)
                 return out_error(&err);
         if (n == 0 || n > UINT32_MAX) {

@@ -82,6 +82,7 @@ int stack_squash(int frozen_fd, struct stack *, size_t keep_n, struct err *);
  * too. Every path is told. The caller has the box's lock and holds stack_hold. */
 struct stack_back {
         bool is_dry;
+        const char *whole; /* a layer that is not taken back, and not told of: "home"; or NULL */
         void (*on_path)(void *arg, const char *layer, const char *path, bool is_kept);
         void *arg;
 };

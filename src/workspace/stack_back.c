@@ -22,6 +22,7 @@ struct back {
         struct err *err;
         const char *layer;
         bool is_dry;
+        bool is_whole; /* this layer stays as it is, without a word */
 };
 
 /* A directory as the later layers have it. */
@@ -40,7 +41,7 @@ static void later_free(struct later *l)
 
 static void tell(const struct back *b, const char *path, bool is_kept)
 {
-        if (b->how->on_path)
+        if (b->how->on_path && !b->is_whole)
                 b->how->on_path(b->how->arg, b->layer, path, is_kept);
 }
 
@@ -177,14 +178,22 @@ static int open_later(int box_dir_fd, int frozen_fd, const struct stack *s, size
         return 0;
 }
 
+static bool how_whole(const struct back *b, const char *name)
+{
+        return b->how->whole && strcmp(b->how->whole, name) == 0;
+}
+
 /* back_layer(b, ..., entry_from, entry_to, name, kept_n): one tree of the entry. */
 static int back_layer(struct back *b, int box_dir_fd, int frozen_fd, const struct stack *s,
-                      size_t at, int entry_from, int entry_to, const char *name, size_t *kept_n)
+                      size_t at, int entry_from, int entry_to, const char *name, size_t kept_n[2])
 {
         struct stack_dir d = {.fd = -1};
         struct later l = {0};
         size_t kept = 0;
         b->layer = name;
+        b->is_whole = how_whole(b, name);
+        if (b->is_whole && b->is_dry)
+                return 0;
         int r = open_later(box_dir_fd, frozen_fd, s, at, name, &l, b->err);
         if (r == 0 && stack_dir_open(entry_from, name, &d) < 0)
                 r = err_sys(b->err, "open the frozen layer %s", s->v[at].id);
@@ -197,19 +206,19 @@ static int back_layer(struct back *b, int box_dir_fd, int frozen_fd, const struc
         if (r == 0 && to < 0 && !b->is_dry)
                 r = err_sys(b->err, "open a frozen layer");
         if (r == 0)
-                r = walk(b, &d, &l, to, "", false, 0, &kept);
+                r = walk(b, &d, &l, to, "", b->is_whole, 0, &kept);
         if (r == 0 && to >= 0 && kept && stack_attrs(d.fd, to, &d.st, true) < 0)
                 r = err_sys(b->err, "set the attributes of a directory");
         if (r == 0 && to >= 0 && !kept)
                 unlinkat(entry_to, name, AT_REMOVEDIR);
-        *kept_n += kept;
+        kept_n[b->is_whole] += kept;
         later_free(&l);
         stack_dir_close(&d);
         return r;
 }
 
 static int back_all(struct back *b, int box_dir_fd, int frozen_fd, const struct stack *s, size_t at,
-                    int entry_to, size_t *kept_n)
+                    int entry_to, size_t kept_n[2])
 {
         int entry = openat(frozen_fd, s->v[at].id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         _cleanup_closedir_ DIR *d = entry < 0 ? NULL : fdopendir(entry);
@@ -228,19 +237,24 @@ int stack_back(int box_dir_fd, int frozen_fd, struct stack *s, size_t at,
 {
         struct back b = {.how = how, .err = err, .is_dry = how->is_dry};
         struct stack_fresh f = {.hold_fd = -1, .entry_fd = -1};
-        size_t kept_n = 0;
+        size_t kept_n[2] = {0}; /* paths that stay because of something later; of the whole layer */
         stack_many_fds();
         if (!b.is_dry && stack_fresh_make(frozen_fd, s->v[at].kind, s->v[at].label, &f, err) < 0)
                 return -1;
-        int r = back_all(&b, box_dir_fd, frozen_fd, s, at, f.entry_fd, &kept_n);
+        int r = back_all(&b, box_dir_fd, frozen_fd, s, at, f.entry_fd, kept_n);
         if (b.is_dry)
                 return r;
-        if (r == 0 && kept_n)
+        bool is_left = kept_n[0] + kept_n[1] != 0;
+        if (r == 0 && is_left)
                 memcpy(s->v[at].id, f.id, sizeof f.id);
         else if (r == 0)
                 stack_drop(s, at);
+        if (r == 0 && is_left && !kept_n[0]) {
+                free(s->v[at].kind);
+                s->v[at].kind = str_dup("snapshot"); /* it is no turn any more */
+        }
         if (r == 0)
                 r = stack_write(box_dir_fd, "stack", s, err);
-        stack_fresh_end(frozen_fd, &f, r == 0 && kept_n);
+        stack_fresh_end(frozen_fd, &f, r == 0 && is_left);
         return r;
 }
