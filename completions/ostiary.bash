@@ -10,10 +10,11 @@ _ostiary() {
 	local shape='--workspace --live --no-mask --profile --env --bind --limit --allow --deny --policy --secret --as --level --upstream-proxy --on-door-fault
 		--cwd --force'
 	local life='--name --publish --keep --rm --quiet'
+	local story='--since --until --kind --pid --process --host --path'
 	local screen='--tty --no-tty --terminal --detach-key'
 
 	if [ "$COMP_CWORD" = 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W 'run shell create exec attach cp ps logs log forward ports stop rm gc
+		mapfile -t COMPREPLY < <(compgen -W 'run shell create exec attach cp ps logs log timeline report forward ports stop rm gc
 			allow deny rules approvals approve refuse why learn trust secret secrets revoke rotate
 			explain doctor probe profile policy version help' -- "$cur")
 		return
@@ -56,6 +57,14 @@ _ostiary() {
 		mapfile -t COMPREPLY < <(compgen -W "$(_ostiary_boxes)" -- "$cur")
 		return
 		;;
+	--kind | -k)
+		mapfile -t COMPREPLY < <(compgen -W 'exec exit kill http tcp splice dns tls ssh connect bind listen call open change secret alarm box door rule apply undo live process request socket file review denied approval' -- "$cur")
+		return
+		;;
+	--output | -o | --before)
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		return
+		;;
 	--terminal)
 		mapfile -t COMPREPLY < <(compgen -W 'strict normal raw' -- "$cur")
 		return
@@ -72,6 +81,7 @@ _ostiary() {
 		mapfile -t COMPREPLY < <(compgen -e -- "$cur")
 		return
 		;;
+	--since | --until | --pid | --process | --host | --path) return ;;
 	--force | --name | -n | --detach-key | --max | --tail | --time | --header | --data | --allow | --deny | --publish) [ "$command" = rm ] || return ;;
 	esac
 
@@ -90,7 +100,9 @@ _ostiary() {
 		;;
 	ps) words='--all --quiet --json' ;;
 	logs) words="--follow --tail --raw $(_ostiary_boxes)" ;;
-	log) words="--follow --denied --json --verify $(_ostiary_boxes)" ;;
+	log) words="--follow --denied $story --json --verify $(_ostiary_boxes)" ;;
+	timeline) words="$story --before --json $(_ostiary_boxes)" ;;
+	report) words="--output $(_ostiary_boxes)" ;;
 	forward) words="--detach $(_ostiary_boxes)" ;;
 	ports | rules | approvals | secrets) words="--json $(_ostiary_boxes)" ;;
 	allow | deny) words="--undo $(_ostiary_boxes)" ;;
@@ -132,7 +144,7 @@ _ostiary() {
 	policy)
 		if [ "$COMP_CWORD" = 2 ]; then words='check reload'; else words="--policy --profile --box --header --data --json $(_ostiary_boxes)"; fi
 		;;
-	help) words='run shell create exec attach cp ps logs log forward ports stop rm gc allow deny rules approvals approve refuse why
+	help) words='run shell create exec attach cp ps logs log timeline report forward ports stop rm gc allow deny rules approvals approve refuse why
 		learn trust secret secrets revoke rotate explain doctor probe profile policy version help' ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")

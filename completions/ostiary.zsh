@@ -20,7 +20,7 @@ _ostiary_limits() {
 }
 
 _ostiary() {
-	local -a commands shape life screen
+	local -a commands shape life screen story
 	local context state line curcontext=$curcontext
 	typeset -A opt_args
 	commands=(
@@ -32,7 +32,9 @@ _ostiary() {
 		'cp:copy files out of a box, or into one'
 		'ps:list boxes'
 		'logs:what the command of a box wrote'
-		'log:what a box asked of the network'
+		'log:what a box asked of the network, ran, and was refused'
+		'timeline:what a box ran, asked for and changed, in one order'
+		'report:one page of HTML about a run'
 		'forward:reach a server in a box from the host'
 		'ports:ports that a box listens on'
 		'stop:end boxes'
@@ -58,6 +60,15 @@ _ostiary() {
 		'policy:say which rule would decide about a request'
 		'version:print the version'
 		'help:the overview, or the page of one command'
+	)
+	story=(
+		'--since[from this time on]:time:'
+		'--until[up to this time]:time:'
+		'*'{-k,--kind}'[only these kinds]:kind:_values -s , kind exec exit kill http tcp splice dns tls ssh connect bind listen call open change secret alarm box door rule apply undo live process request socket file review denied approval'
+		'--pid[only this process]:pid:'
+		'--process[only programs of this name]:name:'
+		'--host[only this host and those below it]:host:'
+		'--path[only this path and those below it]:path:_files'
 	)
 	shape=(
 		'(-w --workspace)'{-w,--workspace}'[the directory to work on]:directory:_files -/'
@@ -115,7 +126,10 @@ _ostiary() {
 		logs) _arguments '(-f --follow)'{-f,--follow}'[go on until the box ends]' '--tail[only the last lines]:lines:' \
 			'--raw[every byte as it was written]' '1:box:_ostiary_boxes' ;;
 		log) _arguments '(-f --follow)'{-f,--follow}'[go on until the box ends]' '--denied[only what was refused]' \
-			'--json[as JSON]' '--verify[was the log changed]' '1:box:_ostiary_boxes' ;;
+			$story '--json[as JSON]' '--verify[was the log changed]' '1:box:_ostiary_boxes' ;;
+		timeline) _arguments $story '--before[what led up to the change of a file]:path:_files' '--json[one object a line]' \
+			'1:box:_ostiary_boxes' ;;
+		report) _arguments '(-o --output)'{-o,--output}'[where the page goes]:file:_files' '1:box:_ostiary_boxes' ;;
 		forward) _arguments '(-d --detach)'{-d,--detach}'[return at once]' '1:box:_ostiary_boxes' '*:port:' ;;
 		ports | rules | approvals | secrets) _arguments '--json[as JSON]' '1:box:_ostiary_boxes' ;;
 		allow | deny) _arguments '--undo[take a rule back]' '1:box:_ostiary_boxes' '*:rule:' ;;
