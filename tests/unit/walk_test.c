@@ -400,6 +400,70 @@ static void questions(void)
         root_end(&r);
 }
 
+static char *renames(const char *const *layers)
+{
+        struct ws_root r = root_of(layers, 1);
+        struct ws_changes l;
+        struct ws_query q = {0};
+        struct buf b = {0};
+        if (ws_changes_of(&r, &q, &l, NULL, NULL) == 0)
+                ws_changes_rename(&l);
+        for (size_t i = 0; i < l.n; i++) {
+                const struct ws_change *c = &l.v[i];
+                buf_put_fmt(&b, "%s %s%s%s", ws_what_name(c->what), c->from ? c->from : "",
+                            c->from ? " " : "", c->path);
+                if (c->what == WS_RENAMED)
+                        buf_put_fmt(&b, " %s", c->similarity == 100 ? "100" : "less");
+                buf_put_str(&b, "\n");
+        }
+        ws_changes_free(&l);
+        root_end(&r);
+        char *text = str_dup(buf_cstr(&b));
+        buf_free(&b);
+        return text;
+}
+
+static void renaming(void)
+{
+        static const char text[] = "one line\ntwo lines\nthree lines\nfour lines\nfive lines\n";
+        static const char like[] = "one line\ntwo lines\nthree lines\nfour lines\nfive lives\n";
+        put("mh/a", "the same content");
+        put("mh/d/keeps_name", "another");
+        put("mh/d/other", "another");
+        put("mh/text", text);
+        put("mh/lone", "nothing like it");
+        put("mh/empty", "");
+        put("mh/.git/hooks/pre-commit", "run me please");
+        dirs("mu");
+        whiteout("mu/a");
+        dirs("mu/d");
+        whiteout("mu/d/keeps_name");
+        whiteout("mu/d/other");
+        whiteout("mu/text");
+        whiteout("mu/lone");
+        whiteout("mu/empty");
+        dirs("mu/.git/hooks");
+        whiteout("mu/.git/hooks/pre-commit");
+        put("mu/b", "the same content");
+        put("mu/e/keeps_name", "another");
+        put("mu/text2", like);
+        put("mu/new", "of a kind of its own");
+        put("mu/empty2", "");
+        put("mu/harmless", "run me please");
+        _cleanup_free_ char *got = renames(LAYERS("mu", "mh"));
+        check_str("deletion and addition of one content are a rename", got,
+                  "renamed a b 100\n"
+                  "deleted d/other\n"
+                  "added e\n"
+                  "renamed d/keeps_name e/keeps_name 100\n"
+                  "deleted empty\n"
+                  "added empty2\n"
+                  "renamed .git/hooks/pre-commit harmless 100\n"
+                  "deleted lone\n"
+                  "added new\n"
+                  "renamed text text2 less\n");
+}
+
 static void wide(void)
 {
         enum { FILES = 20000 };
@@ -436,6 +500,7 @@ int main(void)
         deep();
         sparse();
         questions();
+        renaming();
         wide();
         scratch_end();
         return check_end();
