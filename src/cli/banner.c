@@ -70,7 +70,9 @@ static int count(void *ctx, const struct ws_change *ch)
         if (ch->is_masked && changes_is_untouched(m->c, ch))
                 return 0;
         enum file_class class = ch->class.class;
-        if (class != FILE_PLAIN) {
+        bool is_home = ch->root->kind == WS_ROOT_HOME;
+        /* An agent's own notes and settings stay in its home: the host does not see them. */
+        if (class != FILE_PLAIN && !(is_home && class == FILE_STEERS_AGENT)) {
                 _cleanup_free_ char *name = changes_name(m->c, ch->root, ch->path);
                 _cleanup_free_ char *shown = str_quote(name);
                 m->classes_n[class]++;
@@ -80,7 +82,7 @@ static int count(void *ctx, const struct ws_change *ch)
         /* What an agent keeps in its home, and git in its directory, is its own; only what is not
          * plain is told. */
         bool is_dir = (ch->after.kind == WS_NONE ? ch->before.kind : ch->after.kind) == WS_DIR;
-        if (!is_dir && ch->root->kind != WS_ROOT_HOME && !diff_git_is_own(ch)) {
+        if (!is_dir && !is_home && !diff_git_is_own(ch)) {
                 m->added += ch->what == WS_ADDED;
                 m->deleted += ch->what == WS_DELETED;
                 m->modified += ch->what != WS_ADDED && ch->what != WS_DELETED;

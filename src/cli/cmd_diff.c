@@ -124,7 +124,7 @@ static int run(int argc, char **argv)
                 ARG_U64(0, "turn", &w.turn, "N", "only what the N-th turn changed"),
                 ARG_U64('U', "unified", &w.context, "N", "lines around a change (default 3)"),
                 ARG_BOOL(0, "all", &w.is_all,
-                         "also ignored files, git's own bookkeeping, plain files of the home"),
+                         "also ignored files, git's own bookkeeping, the kept part of the home"),
                 ARG_BOOL(0, "classes", &w.is_classes, "print the tables of classes and stop"),
                 ARG_BOOL(0, "exit-code", &w.has_code, "exit status 1 when there are changes"),
                 ARG_BOOL(0, "no-pager", &w.has_no_pager, "no pager on a terminal either"),
@@ -162,7 +162,7 @@ const struct cmd cmd_diff = {
                 "task, a build script, CI, an agent's settings) is named by its class before its "
                 "diff; `ostiary diff --classes` prints the tables, and CLASS GLOB lines in "
                 "~/.config/ostiary/classes extend them. Ignored output, git's own bookkeeping and "
-                "plain files of the home are counted; --all shows them.\n"
+                "what the box keeps in its home are counted; --all shows them.\n"
                 "\n"
                 "PATH is relative to the current directory if that lies in the workspace, else to "
                 "the workspace; ~/PATH is in the box's home. On a terminal, control characters "

@@ -31,10 +31,9 @@ struct diff_git {
         uint64_t refs_n, objects_n, bytes, others_n;
 };
 
-/* Plain changes of the home, counted by their topmost directory. */
+/* Changes of the home that are not shown one by one. */
 struct diff_home {
-        char *dir; /* NULL: none in hand */
-        uint64_t files_n;
+        uint64_t files_n, named_n;
 };
 
 /* One of diff_stat's rows. */
@@ -48,7 +47,7 @@ struct diff_row {
 struct diff {
         struct changes *c;
         const struct diff_form *form;
-        bool with_all; /* also what is ignored, git's own bookkeeping, and the home's plain files */
+        bool with_all;  /* also what is ignored, git's own bookkeeping, and the home */
         bool has_zeros; /* names end with a NUL and are not quoted */
         struct ws_print print;
         struct pager pager;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIST_MAX = 20000, TOO_MANY = 2 };
+enum { LIST_MAX = 20000, TOO_MANY = 2, HOME_NAMED_MAX = 20 };
 
 char *diff_name(const struct diff *d, const char *path)
 {
@@ -47,35 +47,32 @@ static int flush_home(struct diff *d, struct err *err)
 {
         char n[32];
         int rc = 0;
-        if (d->home.dir)
-                rc = diff_note(d, err, "%s: %s plain file%s changed; ostiary diff %s '~' shows %s",
-                               d->home.dir, ws_print_number(d->home.files_n, n),
-                               d->home.files_n == 1 ? "" : "s", d->c->id,
-                               d->home.files_n == 1 ? "it" : "them");
-        free(d->home.dir);
+        if (d->home.files_n)
+                rc = diff_note(d, err, "~: %s%s file%s changed; ostiary diff %s '~' shows %s",
+                               d->home.named_n ? "in all " : "",
+                               ws_print_number(d->home.files_n, n), d->home.files_n == 1 ? "" : "s",
+                               d->c->id, d->home.files_n == 1 ? "it" : "them");
         d->home = (struct diff_home){0};
         return rc;
 }
 
-/* take_home(d, c): plain files that an agent keeps in its home are counted: sessions, caches, logs.
- */
+/* take_home(d, c): what an agent keeps in its home for its next box (sessions, caches, logs) is
+ * counted; what is not plain is named. JSON is for programs, and has everything. */
 static int take_home(struct diff *d, const struct ws_change *c, struct err *err)
 {
-        if (c->root->kind != WS_ROOT_HOME || d->with_all || d->is_asked ||
-            c->class.class != FILE_PLAIN || c->class.is_odd)
+        if (c->root->kind != WS_ROOT_HOME || d->with_all || d->is_asked || d->form == &diff_json)
                 return 0;
-        if (c->after.kind == WS_DIR || c->before.kind == WS_DIR)
+        if (c->after.kind == WS_DIR || (c->after.kind == WS_NONE && c->before.kind == WS_DIR))
                 return 1;
-        _cleanup_free_ char *top = strndup(c->path, strcspn(c->path, "/"));
-        if (!top)
-                str_no_memory();
-        _cleanup_free_ char *dir = diff_name(d, top);
-        if (d->home.dir && strcmp(d->home.dir, dir) != 0 && flush_home(d, err) < 0)
-                return -1;
-        if (!d->home.dir)
-                d->home.dir = take_ptr(&dir);
         d->home.files_n++;
-        return 1;
+        if ((c->class.class == FILE_PLAIN && !c->class.is_odd) || d->home.named_n == HOME_NAMED_MAX)
+                return 1;
+        d->home.named_n++;
+        _cleanup_free_ char *name = diff_name(d, c->path), *why = str_quote(c->class.why);
+        return diff_note(d, err, "%s: %s%s%s%s, %s", file_class_words(c->class.class), name,
+                         *why ? " (" : "", why, *why ? ")" : "", ws_what_name(c->what)) < 0
+                       ? -1
+                       : 1;
 }
 
 /* flush_new_dir(d): nothing was told in it, so it is told itself. */
@@ -282,7 +279,6 @@ void diff_free(struct diff *d)
         strs_free(&d->notes);
         strs_free(&d->git.lines);
         free(d->git.dir);
-        free(d->home.dir);
         free(d->new_dir);
         free(d->last_deleted);
 }

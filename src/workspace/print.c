@@ -43,20 +43,57 @@ static unsigned git_mode(const struct ws_node *n)
         return n->kind == WS_LINK ? 0120000u : 0100000u | (unsigned)(n->mode & 07777);
 }
 
-/* read_side(p, c, is_after, path, node, s): told and counted when it fails; 1 then. */
-static int read_side(struct ws_print *p, const struct ws_change *c, bool is_after, const char *path,
-                     const struct ws_node *node, struct print_side *s, struct err *err)
+/* Both contents of a section, or why one of them could not be read. */
+struct sides {
+        struct print_side a, b;
+        bool is_read;
+        bool is_after; /* it was the box's */
+        struct err why;
+};
+
+static void sides_free(struct sides *s)
 {
-        struct err why = {0};
-        const struct ws_view *v = is_after ? &c->root->after : &c->root->before;
-        if (print_side_read(v, path, node, s, &why) == 0)
-                return 0;
-        p->unread_n++;
-        _cleanup_free_ char *shown = str_quote(why.text);
-        return ws_print_line(p, PRINT_WARN, err, "# the content %s could not be read: %s",
-                             is_after ? "in the box" : "on the host", shown) < 0
-                       ? -1
-                       : 1;
+        print_side_free(&s->a);
+        print_side_free(&s->b);
+}
+
+static void read_sides(const struct ws_change *c, const struct ws_node *before,
+                       const struct ws_node *after, struct sides *s)
+{
+        const char *from = c->from ? c->from : c->path;
+        s->is_read = print_side_read(&c->root->before, from, before, &s->a, &s->why) == 0;
+        if (!s->is_read)
+                return;
+        s->is_read = print_side_read(&c->root->after, c->path, after, &s->b, &s->why) == 0;
+        s->is_after = true;
+}
+
+/* has_lines(s): do the contents show up as hunks? */
+static bool has_lines(const struct sides *s)
+{
+        return !s->a.is_binary && !s->b.is_binary && !s->a.is_large && !s->b.is_large;
+}
+
+/* head(p, c, before, after, has_mode): the lines before the hunks. */
+static int head(struct ws_print *p, const struct ws_change *c, const struct ws_node *before,
+                const struct ws_node *after, bool has_mode, struct err *err)
+{
+        unsigned old = git_mode(before), new = git_mode(after);
+        int rc = 0;
+        if (before->kind == WS_NONE)
+                rc = ws_print_line(p, PRINT_HEAD, err, "new file mode %06o", new);
+        else if (after->kind == WS_NONE)
+                rc = ws_print_line(p, PRINT_HEAD, err, "deleted file mode %06o", old);
+        else if (old != new || has_mode)
+                rc = ws_print_line(p, PRINT_HEAD, err, "old mode %06o", old) ||
+                     ws_print_line(p, PRINT_HEAD, err, "new mode %06o", new);
+        if (rc == 0 && c->from) {
+                _cleanup_free_ char *x = name(p, "", c->from), *y = name(p, "", c->path);
+                rc = ws_print_line(p, PRINT_HEAD, err, "similarity index %u%%", c->similarity) ||
+                     ws_print_line(p, PRINT_HEAD, err, "rename from %s", x) ||
+                     ws_print_line(p, PRINT_HEAD, err, "rename to %s", y);
+        }
+        return rc ? -1 : 0;
 }
 
 /* section(p, c, before, after): from one node to another of the same kind, or from or to nothing.
@@ -64,33 +101,26 @@ static int read_side(struct ws_print *p, const struct ws_change *c, bool is_afte
 static int section(struct ws_print *p, const struct ws_change *c, const struct ws_node *before,
                    const struct ws_node *after, struct err *err)
 {
-        const char *from = c->from ? c->from : c->path;
-        _cleanup_free_ char *a = name(p, "a/", from), *b = name(p, "b/", c->path);
-        unsigned old = git_mode(before), new = git_mode(after);
-        int rc = ws_print_line(p, PRINT_HEAD, err, "diff --git %s %s", a, b);
-        if (rc == 0 && before->kind == WS_NONE)
-                rc = ws_print_line(p, PRINT_HEAD, err, "new file mode %06o", new);
-        else if (rc == 0 && after->kind == WS_NONE)
-                rc = ws_print_line(p, PRINT_HEAD, err, "deleted file mode %06o", old);
-        else if (rc == 0 && (old != new || after->kind == WS_LINK))
-                rc = ws_print_line(p, PRINT_HEAD, err, "old mode %06o", old) ||
-                     ws_print_line(p, PRINT_HEAD, err, "new mode %06o", new);
-        if (rc == 0 && c->from) {
-                _cleanup_free_ char *x = name(p, "", from), *y = name(p, "", c->path);
-                rc = ws_print_line(p, PRINT_HEAD, err, "similarity index %u%%", c->similarity) ||
-                     ws_print_line(p, PRINT_HEAD, err, "rename from %s", x) ||
-                     ws_print_line(p, PRINT_HEAD, err, "rename to %s", y);
+        _cleanup_free_ char *a = name(p, "a/", c->from ? c->from : c->path);
+        _cleanup_free_ char *b = name(p, "b/", c->path);
+        __attribute__((cleanup(sides_free))) struct sides s = {0};
+        if (c->what != WS_MODE)
+                read_sides(c, before, after, &s);
+        /* A link says so by its mode; and git apply knows a section without hunks for what it is
+         * only when another line follows the first. */
+        bool has_mode = after->kind == WS_LINK || !has_lines(&s);
+        if (ws_print_line(p, PRINT_HEAD, err, "diff --git %s %s", a, b) < 0 ||
+            head(p, c, before, after, has_mode, err) < 0)
+                return -1;
+        if (c->what == WS_MODE)
+                return 0;
+        if (!s.is_read) {
+                _cleanup_free_ char *shown = str_quote(s.why.text);
+                p->unread_n++;
+                return ws_print_line(p, PRINT_WARN, err, "# the content %s could not be read: %s",
+                                     s.is_after ? "in the box" : "on the host", shown);
         }
-        if (rc || c->what == WS_MODE)
-                return rc ? -1 : 0;
-
-        _cleanup_side_ struct print_side s = {0}, t = {0};
-        int got = read_side(p, c, false, from, before, &s, err);
-        if (got == 0)
-                got = read_side(p, c, true, c->path, after, &t, err);
-        if (got)
-                return got < 0 ? -1 : 0;
-        return print_hunks(p, &s, &t, before->kind == WS_NONE ? "/dev/null" : a,
+        return print_hunks(p, &s.a, &s.b, before->kind == WS_NONE ? "/dev/null" : a,
                            after->kind == WS_NONE ? "/dev/null" : b, err);
 }
 
