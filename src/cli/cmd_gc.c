@@ -10,9 +10,12 @@
 #include "cli/boxend.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
+#include "cli/undo_conf.h"
 #include "session/ca.h"
 #include "session/etcmask.h"
 #include "session/home.h"
+#include "session/opts.h"
+#include "session/pending.h"
 #include "session/secret_mask.h"
 #include "session/snapshots.h"
 #include "session/store.h"
@@ -30,13 +33,29 @@ struct swept {
         uint64_t own_bytes, shared_bytes; /* of those that stay */
         size_t layers_n;
         unsigned long authorities_n;
+        uint64_t records_n, records_bytes; /* of undo: too old or too many */
         int groups_n, halves_n;
 };
+
+/* was_asked_for(s, id): did its user say that it shall stay? */
+static bool was_asked_for(const struct store *s, const char *id)
+{
+        struct session_opts o = {0};
+        _cleanup_close_ int dir = store_box_dir(s, id, NULL);
+        if (dir < 0 || session_opts_load(&o, dir, NULL) < 0)
+                return true;
+        bool is_so = o.is_kept || o.is_waiting;
+        session_opts_free(&o);
+        return is_so;
+}
 
 /* holds(m): is there something in the box that its user may want? After a kill nobody wrote down
  * whether there are changes, so it is looked up in the layers. */
 static bool holds(const struct store *s, const struct box_meta *m)
 {
+        /* Kept because of its changes alone, and all of them applied: nothing is lost with it. */
+        if (m->has_changes && !was_asked_for(s, m->id))
+                return pending_any(s, m->id, NULL) != 0;
         if (m->is_kept || m->has_changes)
                 return true;
         if (m->state != BOX_DEAD)
@@ -93,6 +112,8 @@ static int print(const struct swept *w, bool is_json)
         json_u64(&j, "home_layers", w->homes_n);
         json_u64(&j, "etc_masks", w->masks_n);
         json_u64(&j, "authorities", w->authorities_n);
+        json_u64(&j, "undo_records", w->records_n);
+        json_u64(&j, "undo_bytes", w->records_bytes);
         json_u64(&j, "frozen_layers", w->frozen_n);
         json_u64(&j, "frozen_bytes", w->frozen_bytes);
         json_open(&j, "frozen", '{');
@@ -146,6 +167,8 @@ static int run(int argc, char **argv)
         if (etcmask_gc(&s, &w.masks_n, &err) < 0)
                 code = out_error(&err);
         if (ca_gc(&s, &w.authorities_n, &err) < 0)
+                code = out_error(&err);
+        if (undo_conf_gc(&s, &w.records_n, &w.records_bytes, &err) < 0)
                 code = out_error(&err);
         out_wait(NULL);
         int printed = print(&w, is_json);

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { DAY_S = 86400, CONF_MAX = 1 << 16 };
 #define MUCH ((uint64_t)64 << 20)
@@ -79,6 +80,16 @@ int undo_conf_prune(const struct store *s, int undo_fd, uint64_t *removed_n, uin
         if (fd >= 0)
                 (void)futimens(fd, NULL);
         return 0;
+}
+
+int undo_conf_gc(const struct store *s, uint64_t *removed_n, uint64_t *freed, struct err *err)
+{
+        _cleanup_free_ char *path = str_fmt("%s/undo", s->state);
+        *removed_n = *freed = 0;
+        if (access(path, F_OK) < 0)
+                return 0;
+        _cleanup_close_ int undo_fd = undo_store_open(s->state, err);
+        return undo_fd < 0 ? -1 : undo_conf_prune(s, undo_fd, removed_n, freed, err);
 }
 
 void undo_conf_prune_now_and_then(const struct store *s, int undo_fd, uint64_t added_bytes)

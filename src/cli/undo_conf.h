@@ -17,6 +17,9 @@ struct store;
 int undo_conf_prune(const struct store *, int undo_fd, uint64_t *removed_n, uint64_t *freed,
                     struct err *);
 
+/* undo_conf_gc(store, ...): the same for gc, which has nothing to do where nothing was applied. */
+int undo_conf_gc(const struct store *, uint64_t *removed_n, uint64_t *freed, struct err *);
+
 /* undo_conf_prune_now_and_then(store, undo_fd, added_bytes): after an apply: when much was added or
  * a day has passed. Says what goes wrong; never fails what was done. */
 void undo_conf_prune_now_and_then(const struct store *, int undo_fd, uint64_t added_bytes);
