@@ -17,7 +17,9 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 static const char *const kinds[] = {
         [WS_ROOT_COW] = "cow", [WS_ROOT_HOME] = "home", [WS_ROOT_LIVE] = "live"};
@@ -85,14 +87,16 @@ static int parse_line(struct ws_roots *r, char *value, struct err *err)
 
 int ws_roots_parse(struct ws_roots *r, char *text, struct err *err)
 {
-        size_t len = strlen(text);
+        size_t len = strlen(text), lines_n = 0, had_n = r->n;
         char *key, *value;
         if (len && text[len - 1] != '\n')
                 return damaged(err);
+        for (const char *p = text; (p = strchr(p, '\n')); p++)
+                lines_n++;
         while (kv_next(&text, &key, &value))
                 if (strcmp(key, "root") != 0 || parse_line(r, value, err) < 0)
                         return damaged(err);
-        return 0;
+        return r->n - had_n == lines_n ? 0 : damaged(err);
 }
 
 int ws_roots_write(int box_dir_fd, const struct ws_roots *r, struct err *err)
@@ -136,10 +140,22 @@ void ws_roots_free(struct ws_roots *r)
         *r = (struct ws_roots){0};
 }
 
+/* is_the_one(fd, root): is it the directory that the box was started on? Device numbers change when
+ * a machine starts again; then the inode, and that it was there before the box, must do. */
+static bool is_the_one(int fd, const struct ws_root *root)
+{
+        struct statx x;
+        if (statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &x) < 0 || x.stx_ino != root->ino)
+                return false;
+        if (makedev(x.stx_dev_major, x.stx_dev_minor) == root->dev)
+                return true;
+        int64_t born_ns = (int64_t)x.stx_btime.tv_sec * 1000000000 + x.stx_btime.tv_nsec;
+        return (x.stx_mask & STATX_BTIME) && born_ns <= root->since_ns;
+}
+
 /* host_open(r, root): the directory as it is now, if it still is the one. */
 static void host_open(struct ws_roots *r, struct ws_root *root)
 {
-        struct stat st;
         if (!root->host[0])
                 return;
         _cleanup_close_ int fd = open(root->host, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -149,7 +165,7 @@ static void host_open(struct ws_roots *r, struct ws_root *root)
                                                 : "cannot be opened";
                 return;
         }
-        if (fstat(fd, &st) < 0 || st.st_dev != root->dev || st.st_ino != root->ino) {
+        if (!is_the_one(fd, root)) {
                 root->gone = "is another directory now";
                 return;
         }
@@ -264,6 +280,17 @@ static int root_open(struct ws_roots *r, struct ws_root *root, int box_dir_fd, i
         return 0;
 }
 
+/* Hundreds of layers of several roots are open at once, and the walk adds its own. */
+static void want_fds(size_t n)
+{
+        struct rlimit lim;
+        n += 1024;
+        if (getrlimit(RLIMIT_NOFILE, &lim) < 0 || lim.rlim_cur >= n)
+                return;
+        lim.rlim_cur = lim.rlim_max < n ? lim.rlim_max : n;
+        (void)setrlimit(RLIMIT_NOFILE, &lim); /* the open that fails will say so */
+}
+
 int ws_roots_open(struct ws_roots *r, int box_dir_fd, int frozen_fd, unsigned turn, struct err *err)
 {
         *r = (struct ws_roots){0};
@@ -280,6 +307,8 @@ int ws_roots_open(struct ws_roots *r, int box_dir_fd, int frozen_fd, unsigned tu
         if (ws_roots_parse(r, text, err) < 0 || stack_read(box_dir_fd, "stack", &s, err) < 0 ||
             span_of(&s, turn, &span, err) < 0)
                 goto fail;
+        if (s.n * r->n > 256)
+                want_fds((s.n + 1) * r->n);
         for (size_t i = 0; i < r->n; i++)
                 if (root_open(r, &r->v[i], box_dir_fd, frozen_fd, &s, &span, err) < 0)
                         goto fail;
