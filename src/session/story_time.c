@@ -226,6 +226,14 @@ static bool parts(int64_t us, bool is_utc, struct tm *tm, int *below)
         return is_utc ? gmtime_r(&t, tm) != NULL : localtime_r(&t, tm) != NULL;
 }
 
+/* put_day(buf, tm): with four digits for every year, which strftime does not promise. */
+static size_t put_day(char buf[STORY_TIME_LEN], const struct tm *tm)
+{
+        int n = snprintf(buf, STORY_TIME_LEN, "%04d-%02d-%02d", tm->tm_year + 1900, tm->tm_mon + 1,
+                         tm->tm_mday);
+        return n > 0 && n < STORY_TIME_LEN ? (size_t)n : 0;
+}
+
 const char *story_time_clock(int64_t us, char buf[STORY_TIME_LEN])
 {
         struct tm tm;
@@ -243,7 +251,7 @@ const char *story_time_day(int64_t us, char buf[STORY_TIME_LEN])
         int below;
         if (!parts(us, false, &tm, &below))
                 return strcpy(buf, "unknown day");
-        strftime(buf, STORY_TIME_LEN, "%Y-%m-%d", &tm);
+        put_day(buf, &tm);
         return buf;
 }
 
@@ -267,8 +275,9 @@ const char *story_time_utc(int64_t us, char buf[STORY_TIME_LEN])
         int below;
         if (!parts(us, true, &tm, &below))
                 return strcpy(buf, "");
-        size_t n = strftime(buf, 32, "%Y-%m-%dT%H:%M:%S", &tm);
-        snprintf(buf + n, STORY_TIME_LEN - n, ".%06dZ", below);
+        size_t n = put_day(buf, &tm);
+        snprintf(buf + n, STORY_TIME_LEN - n, "T%02d:%02d:%02d.%06dZ", tm.tm_hour, tm.tm_min,
+                 tm.tm_sec, below);
         return buf;
 }
 
