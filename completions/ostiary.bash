@@ -7,14 +7,14 @@ _ostiary() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev='' command=${COMP_WORDS[1]:-} words='' i
 	COMPREPLY=()
 	[ "$COMP_CWORD" -gt 0 ] && prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local shape='--workspace --live --no-mask --profile --env --bind --limit --allow --deny --policy --secret --as --level --upstream-proxy --on-door-fault
+	local shape='--workspace --live --no-mask --profile --env --bind --limit --allow --deny --policy --secret --as --level --upstream-proxy --on-door-fault --audit --audit-full
 		--cwd --force'
 	local life='--name --publish --keep --rm --quiet'
 	local story='--since --until --kind --pid --process --host --path'
 	local screen='--tty --no-tty --terminal --detach-key'
 
 	if [ "$COMP_CWORD" = 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W 'run shell create exec attach cp ps logs log timeline report forward ports stop rm gc
+		mapfile -t COMPREPLY < <(compgen -W 'run shell create exec attach cp ps logs log timeline report audit forward ports stop rm gc
 			allow deny rules approvals approve refuse why learn trust secret secrets revoke rotate
 			explain doctor probe profile policy version help' -- "$cur")
 		return
@@ -47,6 +47,14 @@ _ostiary() {
 		;;
 	--level)
 		mapfile -t COMPREPLY < <(compgen -W 'easy strict learn' -- "$cur")
+		return
+		;;
+	--audit)
+		mapfile -t COMPREPLY < <(compgen -W 'off default files all' -- "$cur")
+		return
+		;;
+	--audit-full)
+		mapfile -t COMPREPLY < <(compgen -W 'pause stop' -- "$cur")
 		return
 		;;
 	--on-door-fault)
@@ -102,6 +110,7 @@ _ostiary() {
 	logs) words="--follow --tail --raw $(_ostiary_boxes)" ;;
 	log) words="--follow --denied $story --json --verify $(_ostiary_boxes)" ;;
 	timeline) words="$story --before --json $(_ostiary_boxes)" ;;
+	audit) words="verify --json $(_ostiary_boxes)" ;;
 	report) words="--output $(_ostiary_boxes)" ;;
 	forward) words="--detach $(_ostiary_boxes)" ;;
 	ports | rules | approvals | secrets) words="--json $(_ostiary_boxes)" ;;
@@ -144,7 +153,7 @@ _ostiary() {
 	policy)
 		if [ "$COMP_CWORD" = 2 ]; then words='check reload'; else words="--policy --profile --box --header --data --json $(_ostiary_boxes)"; fi
 		;;
-	help) words='run shell create exec attach cp ps logs log timeline report forward ports stop rm gc allow deny rules approvals approve refuse why
+	help) words='run shell create exec attach cp ps logs log timeline report audit forward ports stop rm gc allow deny rules approvals approve refuse why
 		learn trust secret secrets revoke rotate explain doctor probe profile policy version help' ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")

@@ -20,6 +20,7 @@ complete -c ostiary -n __fish_use_subcommand -a logs -d 'what the command of a b
 complete -c ostiary -n __fish_use_subcommand -a log -d 'what a box asked of the network, ran, and was refused'
 complete -c ostiary -n __fish_use_subcommand -a timeline -d 'what a box ran, asked for and changed, in one order'
 complete -c ostiary -n __fish_use_subcommand -a report -d 'one page of HTML about a run'
+complete -c ostiary -n __fish_use_subcommand -a audit -d "say whether a box's log was changed or cut"
 complete -c ostiary -n __fish_use_subcommand -a forward -d 'reach a server in a box from the host'
 complete -c ostiary -n __fish_use_subcommand -a ports -d 'ports that a box listens on'
 complete -c ostiary -n __fish_use_subcommand -a stop -d 'end boxes'
@@ -95,6 +96,11 @@ complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l level -x -a 'easy strict learn' -d 'what becomes of what no rule speaks of'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l upstream-proxy -x -d 'how this machine reaches the world'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l on-door-fault -x -a 'stop pause' -d 'when a process of the door dies'
+complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l audit -x -a 'off default files all' -d 'which system calls are recorded'
+complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l audit-full -x -a 'pause stop' -d 'when the log cannot be written'
+complete -c ostiary -n '__fish_seen_subcommand_from audit' -a verify -d 'was the log changed or cut?'
+complete -c ostiary -n '__fish_seen_subcommand_from audit' -a '(__ostiary_boxes)' -d box
+complete -c ostiary -n '__fish_seen_subcommand_from audit' -l json -d 'as one JSON object'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create' -l publish -x -d 'a port of the box on the host'
 complete -c ostiary -n '__fish_seen_subcommand_from policy' -l box -x -a '(__ostiary_boxes)' -d 'by the rules of this box'
 complete -c ostiary -n '__fish_seen_subcommand_from log' -s f -l follow -d 'go on until the box ends'

@@ -35,6 +35,7 @@ _ostiary() {
 		'log:what a box asked of the network, ran, and was refused'
 		'timeline:what a box ran, asked for and changed, in one order'
 		'report:one page of HTML about a run'
+		"audit:say whether a box's log was changed or cut"
 		'forward:reach a server in a box from the host'
 		'ports:ports that a box listens on'
 		'stop:end boxes'
@@ -86,6 +87,8 @@ _ostiary() {
 		'--level[what becomes of what no rule speaks of]:level:(easy strict learn)'
 		'--upstream-proxy[how this machine reaches the world]:url:'
 		'--on-door-fault[when a process of the door dies]:what:(stop pause)'
+		'--audit[which system calls are recorded]:level:(off default files all)'
+		'--audit-full[when the log cannot be written]:what:(pause stop)'
 		'(-C --cwd)'{-C,--cwd}'[where the command starts]:directory:_files -/'
 		'--force[use a workspace that would be refused]:reason:'
 	)
@@ -129,6 +132,7 @@ _ostiary() {
 			$story '--json[as JSON]' '--verify[was the log changed]' '1:box:_ostiary_boxes' ;;
 		timeline) _arguments $story '--before[what led up to the change of a file]:path:_files' '--json[one object a line]' \
 			'1:box:_ostiary_boxes' ;;
+		audit) _arguments '1:what:(verify)' '2:box:_ostiary_boxes' '--json[as one JSON object]' ;;
 		report) _arguments '(-o --output)'{-o,--output}'[where the page goes]:file:_files' '1:box:_ostiary_boxes' ;;
 		forward) _arguments '(-d --detach)'{-d,--detach}'[return at once]' '1:box:_ostiary_boxes' '*:port:' ;;
 		ports | rules | approvals | secrets) _arguments '--json[as JSON]' '1:box:_ostiary_boxes' ;;

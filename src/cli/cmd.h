@@ -14,8 +14,8 @@ struct cmd {
 
 extern const struct cmd cmd_run, cmd_shell, cmd_create, cmd_exec, cmd_attach, cmd_cp, cmd_diff,
         cmd_apply, cmd_undo, cmd_history, cmd_ps, cmd_logs, cmd_log, cmd_timeline, cmd_report,
-        cmd_forward, cmd_ports, cmd_stop, cmd_rm, cmd_gc, cmd_snapshot, cmd_snapshots, cmd_fork,
-        cmd_resume, cmd_turns, cmd_allow, cmd_deny, cmd_rules, cmd_approvals, cmd_approve,
+        cmd_audit, cmd_forward, cmd_ports, cmd_stop, cmd_rm, cmd_gc, cmd_snapshot, cmd_snapshots,
+        cmd_fork, cmd_resume, cmd_turns, cmd_allow, cmd_deny, cmd_rules, cmd_approvals, cmd_approve,
         cmd_refuse, cmd_why, cmd_learn, cmd_trust, cmd_secret, cmd_secrets, cmd_revoke, cmd_rotate,
         cmd_explain, cmd_doctor, cmd_probe, cmd_profile, cmd_policy, cmd_version, cmd_help;
 

@@ -15,14 +15,14 @@
 #include <unistd.h>
 
 const struct cmd *const cmd_table[] = {
-        &cmd_run,    &cmd_shell,    &cmd_create,  &cmd_exec,     &cmd_attach,    &cmd_cp,
-        &cmd_diff,   &cmd_apply,    &cmd_undo,    &cmd_history,  &cmd_ps,        &cmd_logs,
-        &cmd_log,    &cmd_timeline, &cmd_report,  &cmd_forward,  &cmd_ports,     &cmd_stop,
-        &cmd_rm,     &cmd_resume,   &cmd_fork,    &cmd_snapshot, &cmd_snapshots, &cmd_turns,
-        &cmd_gc,     &cmd_allow,    &cmd_deny,    &cmd_rules,    &cmd_approvals, &cmd_approve,
-        &cmd_refuse, &cmd_why,      &cmd_learn,   &cmd_trust,    &cmd_secret,    &cmd_secrets,
-        &cmd_revoke, &cmd_rotate,   &cmd_explain, &cmd_doctor,   &cmd_probe,     &cmd_profile,
-        &cmd_policy, &cmd_version,  &cmd_help,    NULL,
+        &cmd_run,     &cmd_shell,    &cmd_create,  &cmd_exec,    &cmd_attach,   &cmd_cp,
+        &cmd_diff,    &cmd_apply,    &cmd_undo,    &cmd_history, &cmd_ps,       &cmd_logs,
+        &cmd_log,     &cmd_timeline, &cmd_report,  &cmd_audit,   &cmd_forward,  &cmd_ports,
+        &cmd_stop,    &cmd_rm,       &cmd_resume,  &cmd_fork,    &cmd_snapshot, &cmd_snapshots,
+        &cmd_turns,   &cmd_gc,       &cmd_allow,   &cmd_deny,    &cmd_rules,    &cmd_approvals,
+        &cmd_approve, &cmd_refuse,   &cmd_why,     &cmd_learn,   &cmd_trust,    &cmd_secret,
+        &cmd_secrets, &cmd_revoke,   &cmd_rotate,  &cmd_explain, &cmd_doctor,   &cmd_probe,
+        &cmd_profile, &cmd_policy,   &cmd_version, &cmd_help,    NULL,
 };
 
 /* Words people type by habit from elsewhere. */

@@ -5,6 +5,7 @@
 #include "audit/audit.h"
 #include "audit/audit_query.h"
 #include "audit/chain.h"
+#include "audit/head.h"
 #include "audit/refused.h"
 #include "audit/seen.h"
 #include "base/cleanup.h"
@@ -290,6 +291,7 @@ static void orphan(void)
         struct audit a;
         struct err err = {0};
         unlinkat(dir, AUDIT_FILE, 0);
+        unlinkat(dir, AUDIT_HEAD, 0);
         if (audit_start(&a, "amber-1", dir, &err) < 0)
                 return;
         int w = audit_writer(&a, &err);
@@ -336,7 +338,7 @@ static bool hear(struct audit *a, const char *part)
         char words[512];
         for (int i = 0; i < 300; i++) {
                 enum audit_news news = audit_hear(a, words);
-                if (news == AUDIT_SAYS && strstr(words, part))
+                if ((news == AUDIT_SAYS || news == AUDIT_FULL) && strstr(words, part))
                         return true;
                 if (news == AUDIT_GONE)
                         return false;
