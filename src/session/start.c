@@ -11,6 +11,7 @@
 #include "session/frozen.h"
 #include "session/home.h"
 #include "session/layers.h"
+#include "session/live.h"
 #include "session/plan.h"
 #include "session/secret_mask.h"
 #include "session/snapshots.h"
@@ -90,7 +91,9 @@ static int seed_browsers(const struct session_plan *plan, const struct superviso
 static int launch(struct session_opts *opts, const struct store *store, struct session_plan *plan,
                   struct supervisor_args *a, struct err *err)
 {
+        static struct live live; /* the forked supervisor goes on using it */
         a->mask_fd = a->home_fd = -1;
+        a->live = &live;
         a->ca = CA_NONE;
         int is_new = frozen_lowers(plan, store, a->id, a->dir_fd, err) < 0
                              ? -1
@@ -104,6 +107,8 @@ static int launch(struct session_opts *opts, const struct store *store, struct s
                 r = -1;
         if (r == 0)
                 r = secret_mask_prepare(plan, a->dir_fd, opts->is_unmasked, err);
+        if (r == 0)
+                r = live_prepare(plan, store, a->id, a->dir_fd, &live, err);
         if (r == 0 && a->ca.has_nss)
                 r = seed_browsers(plan, a, err);
         if (r == 0)
@@ -116,6 +121,7 @@ static int launch(struct session_opts *opts, const struct store *store, struct s
         close_fd(&a->mask_fd);
         close_fd(&a->home_fd);
         ca_close(&a->ca);
+        live_free(&live);
         return r;
 }
 

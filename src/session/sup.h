@@ -23,6 +23,7 @@ struct inbound;
 struct sup;
 struct sup_witness;
 struct sup_door;
+struct sup_live;
 struct sup_secrets;
 struct sup_snapshot;
 struct supervisor_args;
@@ -81,6 +82,7 @@ struct sup {
         struct msg_spawn spawn;
         struct sup_witness *witness; /* NULL when calls are not recorded */
         int log_fd;                  /* to the log, for records of our own; or -1 */
+        struct sup_live *live;       /* NULL when it writes to no directory of the host */
         struct inbound *inbound;     /* NULL until a port is published */
         uint32_t open_port; /* what the last address led back to, until it was answered; or 0 */
         struct loop_src *ctl_src, *pid_src, *listen_src, *sig_src, *time_src, *watch_src;
@@ -233,6 +235,13 @@ void sup_witness_end(struct sup *);
 /* sup_log(s, method, note): a record of kind "box" ("start", "wake", "end", "snapshot", ...), if
  * the box has a log. */
 void sup_log(struct sup *, const char *method, const char *note);
+
+/* sup_live.c */
+/* sup_live_begin(s, err): before the box is built: watch the directories of the host that it may
+ * write to. sup_live_end(s): after its last process: take away what is left of it that is dangerous,
+ * complete the record that undo takes back, and say so. */
+int sup_live_begin(struct sup *, struct err *);
+void sup_live_end(struct sup *);
 
 /* sup_watch.c */
 /* watch_timer(ms): a timer that fires once; a descriptor or -1. */

@@ -15,6 +15,7 @@
 #include "session/frozen.h"
 #include "session/home.h"
 #include "session/layers.h"
+#include "session/live.h"
 #include "session/secret_mask.h"
 #include "session/sup_secrets.h"
 #include "wire/door.h"
@@ -48,12 +49,13 @@ static void leave_caller(const struct supervisor_args *a)
                         dup2(null, i);
         }
 
-        int keep[9 + DOOR_SECRETS_MAX] = {a->dir_fd,   a->lock_fd,   a->mask_fd,
+        int keep[9 + DOOR_SECRETS_MAX + LIVE_FDS_MAX] = {a->dir_fd,   a->lock_fd,   a->mask_fd,
                                           a->home_fd,  a->client_fd, a->net_fd,
                                           a->ready_fd, a->ca.dir_fd, a->ca.key_fd};
         size_t keep_n = 9;
         for (size_t i = 0; i < a->plan->secrets.n; i++)
                 keep[keep_n++] = a->plan->secrets.v[i].value_fd;
+        keep_n += live_fds(a->live, keep + keep_n);
         if (!box_weak(WEAK_FDS) && fdio_close_except(keep, keep_n) < 0)
                 _exit(125);
         title_set("ostiary-box");
@@ -376,7 +378,7 @@ static int publish(struct sup *s, const struct supervisor_args *a)
 /* begin(s, a): without secrets the box is built at once; with some, when the keeper has them. */
 static int begin(struct sup *s, const struct supervisor_args *a)
 {
-        if (publish(s, a) < 0 || prepare(s, a) < 0)
+        if (publish(s, a) < 0 || prepare(s, a) < 0 || sup_live_begin(s, &s->failure) < 0)
                 return -1;
         if (s->plan->secrets.n)
                 return sup_secrets_begin(s, &s->failure);
@@ -398,6 +400,7 @@ static void clear(struct sup *s, struct buf *refused)
         sup_snapshot_break(s);
         sup_inbound_end(s);
         box_end(&s->box);
+        sup_live_end(s);
         sup_witness_end(s);
         sup_log(s, "end", s->end.words);
         sup_door_end(s, refused);

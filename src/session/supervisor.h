@@ -4,6 +4,7 @@
 
 #include "session/ca.h"
 
+struct live;
 struct session_opts;
 struct session_plan;
 struct store;
@@ -16,6 +17,7 @@ struct supervisor_args {
         int dir_fd, lock_fd;
         int mask_fd, home_fd; /* keep the mask of /etc and the home's layer in their place */
         struct ca ca;         /* the box's certificate authority */
+        struct live *live;    /* directories of the host that the box writes to; or none in it */
         int client_fd; /* the CLI that started us, attached to the main command; -1 for none */
         int net_fd;    /* where the box's namespaces come from (box_net_begin) */
         bool is_again; /* the box was there before, with what it holds */

@@ -277,6 +277,14 @@ uint64_t checkpoint_number(const struct checkpoint *c)
         return c->number;
 }
 
+size_t checkpoint_fds(const struct checkpoint *c, int to[3])
+{
+        to[0] = c->undo_fd;
+        to[1] = c->objects_fd;
+        to[2] = c->root_fd;
+        return 3;
+}
+
 void checkpoint_free(struct checkpoint *c)
 {
         if (!c)

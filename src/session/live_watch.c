@@ -1,0 +1,294 @@
+/* live_watch.c - see live_watch.h. inotify on every directory of the trees, and a full look at
+ * everything when it loses events, when there are too many directories for it, and at the end. What
+ * it says about a path may be old by the time it is read: the file is looked at again, and moved by
+ * descriptor. */
+#include "session/live_watch.h"
+
+#include "base/beneath.h"
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fdio.h"
+#include "base/str.h"
+#include "base/title.h"
+#include "session/live_watch_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+
+enum {
+        LOOK_MS = 2000, /* between full looks, where inotify cannot be had for all */
+        ALONE_MS = 1500 /* how long a box may outlive its supervisor */
+};
+
+void live_say(struct watch *w, const char *fmt, ...)
+{
+        _cleanup_buf_ struct buf b = {0};
+        va_list ap;
+        va_start(ap, fmt);
+        _cleanup_free_ char *line = str_vfmt(fmt, ap);
+        va_end(ap);
+        buf_put_fmt(&b, "%s\n", line);
+        /* When nobody listens the supervisor is gone, and what is dangerous still goes. */
+        if (fdio_write_all(w->out_fd, b.data, b.len) < 0)
+                w->is_alone = true;
+}
+
+/* --- one file --------------------------------------------------------------------------------- */
+
+static const struct live_known *known(const struct live_tree *t, const char *path)
+{
+        size_t lo = 0, hi = t->known_n;
+        while (lo < hi) {
+                size_t mid = lo + (hi - lo) / 2;
+                int order = strcmp(t->known[mid].path, path);
+                if (order == 0)
+                        return &t->known[mid];
+                if (order < 0)
+                        lo = mid + 1;
+                else
+                        hi = mid;
+        }
+        return NULL;
+}
+
+static void judge(struct watch *w, struct live_tree *t, const char *path, const struct stat *st)
+{
+        struct file_class_verdict v;
+        const struct live_known *k = known(t, path);
+        if ((k && k->ino == st->st_ino) || !live_judge(t, path, st->st_mode, w->is_end, &v))
+                return;
+        int r = live_take(t, w->dir_fd, path, &v);
+        if (r == 0)
+                return;
+        _cleanup_free_ char *full = str_fmt("%s/%s", t->root, path);
+        _cleanup_free_ char *quoted = str_quote(full);
+        _cleanup_free_ char *words = str_fmt("%s: %s%s", file_class_words(v.class), v.why,
+                                             k ? "; another file had its place" : "");
+        w->taken_n++;
+        if (r > 0)
+                live_say(w, "Q %s\t%s", quoted, words);
+        else
+                live_say(w, "T %s is dangerous (%s) and could not be taken away", quoted, words);
+}
+
+/* --- directories ------------------------------------------------------------------------------ */
+
+static void follow(struct watch *w, size_t tree, const char *path)
+{
+        struct err err = {0};
+        char proc[64];
+        if (w->is_blind)
+                return;
+        _cleanup_close_ int fd = beneath_open_nosym(w->live->v[tree].fd, *path ? path : ".",
+                                                    O_PATH | O_DIRECTORY, 0, &err);
+        if (fd < 0)
+                return;
+        snprintf(proc, sizeof proc, "/proc/self/fd/%d", fd);
+        int wd = inotify_add_watch(w->notify_fd, proc,
+                                   IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE | IN_MODIFY |
+                                           IN_ONLYDIR);
+        if (wd >= 0) {
+                live_places_set(w, wd, tree, path);
+                return;
+        }
+        if (errno != ENOSPC && errno != ENOMEM)
+                return;
+        w->is_blind = true;
+        live_say(w,
+                 "T there are more directories in %s than this machine watches for you "
+                 "(fs.inotify.max_user_watches), so it is looked through every two seconds",
+                 w->live->v[tree].root);
+}
+
+struct look {
+        struct watch *w;
+        size_t tree;
+};
+
+static int on_entry(void *ctx, const char *path, const struct stat *st)
+{
+        struct look *l = ctx;
+        struct live_tree *t = &l->w->live->v[l->tree];
+        if (!S_ISDIR(st->st_mode)) {
+                judge(l->w, t, path, st);
+                return 0;
+        }
+        if (live_is_installed(path))
+                return 1;
+        follow(l->w, l->tree, path);
+        return 0;
+}
+
+/* look(w, tree, path): watch a directory and what is in it, and judge what is there. */
+static void look(struct watch *w, size_t tree, const char *path)
+{
+        struct err err = {0};
+        struct look l = {w, tree};
+        follow(w, tree, path);
+        _cleanup_close_ int fd = beneath_open_nosym(w->live->v[tree].fd, *path ? path : ".",
+                                                    O_RDONLY | O_DIRECTORY, 0, &err);
+        if (fd >= 0 && live_walk(fd, path, on_entry, &l) < 0)
+                live_say(w, "T %s became too large or too deep to be looked through",
+                         w->live->v[tree].root);
+}
+
+static void look_at_all(struct watch *w)
+{
+        for (size_t i = 0; i < w->live->n; i++)
+                look(w, i, "");
+}
+
+/* A directory that becomes a git directory gives a meaning to what lay in it before. */
+static void look_beside(struct watch *w, size_t tree, const char *dir)
+{
+        static const char *const files[] = {"config", "config.worktree", "info/attributes"};
+        struct live_tree *t = &w->live->v[tree];
+        for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+                _cleanup_free_ char *path = str_fmt("%s%s%s", dir, *dir ? "/" : "", files[i]);
+                struct stat st;
+                struct err err = {0};
+                _cleanup_close_ int fd =
+                        beneath_open_nosym(t->fd, path, O_PATH | O_NOFOLLOW, 0, &err);
+                if (fd >= 0 && fstat(fd, &st) == 0)
+                        judge(w, t, path, &st);
+        }
+        _cleanup_free_ char *hooks = str_fmt("%s%shooks", dir, *dir ? "/" : "");
+        look(w, tree, hooks);
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+static void on_event(struct watch *w, const struct inotify_event *e)
+{
+        if (e->mask & IN_Q_OVERFLOW) {
+                w->is_lost = true;
+                return;
+        }
+        const struct place *p = live_places_get(w, e->wd);
+        if (!p || e->len == 0)
+                return;
+        struct live_tree *t = &w->live->v[p->tree];
+        size_t tree = p->tree;
+        _cleanup_free_ char *dir = str_dup(p->path);
+        _cleanup_free_ char *path = str_fmt("%s%s%s", dir, *dir ? "/" : "", e->name);
+        struct err err = {0};
+        struct stat st;
+        _cleanup_close_ int fd = beneath_open_nosym(t->fd, path, O_PATH | O_NOFOLLOW, 0, &err);
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return;
+        if (strcmp(e->name, "HEAD") == 0 || strcmp(e->name, "objects") == 0 ||
+            strcmp(e->name, "refs") == 0 || strcmp(e->name, "commondir") == 0)
+                look_beside(w, tree, dir);
+        if (!S_ISDIR(st.st_mode))
+                judge(w, t, path, &st);
+        else if (!live_is_installed(path))
+                look(w, tree, path);
+}
+
+/* What a repository's settings say, and what shape a directory has, may be otherwise now. */
+static void refresh(struct watch *w)
+{
+        for (size_t i = 0; i < w->live->n; i++) {
+                struct live_tree *t = &w->live->v[i];
+                classify_free(t->classify);
+                t->classify = classify_new(&t->ws, t->classes);
+        }
+}
+
+static void on_events(struct watch *w)
+{
+        static char room[65536] __attribute__((aligned(__alignof__(struct inotify_event))));
+        ssize_t n = read(w->notify_fd, room, sizeof room);
+        if (n <= 0)
+                return;
+        refresh(w);
+        for (char *at = room; at < room + n;) {
+                const struct inotify_event *e = (const struct inotify_event *)(void *)at;
+                on_event(w, e);
+                at += sizeof *e + e->len;
+        }
+        if (w->is_lost) {
+                w->is_lost = false;
+                look_at_all(w);
+        }
+}
+
+static _Noreturn void watch_main(struct live *live, int dir_fd, int out_fd, int end_fd)
+{
+        struct watch w = {.live = live,
+                          .dir_fd = dir_fd,
+                          .out_fd = out_fd,
+                          .notify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK)};
+        if (w.notify_fd < 0)
+                w.is_blind = true;
+        look_at_all(&w);
+        live_say(&w, "R");
+        for (;;) {
+                struct pollfd p[2] = {{.fd = end_fd, .events = POLLIN},
+                                      {.fd = w.notify_fd, .events = POLLIN}};
+                int r = poll(p, 2, w.is_blind ? LOOK_MS : -1);
+                if (r < 0 && errno != EINTR)
+                        _exit(1);
+                if (p[1].revents)
+                        on_events(&w);
+                if (r == 0) {
+                        refresh(&w);
+                        look_at_all(&w);
+                }
+                if (p[0].revents)
+                        break;
+        }
+        /* The box's processes are gone: what a race left is found now. */
+        w.is_end = true;
+        w.is_blind = true;
+        refresh(&w);
+        look_at_all(&w);
+        live_say(&w, "E");
+        if (w.is_alone) {
+                /* Nobody waited for the box's end: it is ending while we look. */
+                poll(NULL, 0, ALONE_MS);
+                refresh(&w);
+                look_at_all(&w);
+        }
+        _exit(0);
+}
+
+int live_watch_start(struct live *live, int dir_fd, struct live_watch *watch, struct err *err)
+{
+        int out[2], end[2];
+        *watch = LIVE_WATCH_NONE;
+        if (pipe2(out, O_CLOEXEC) < 0)
+                return err_sys(err, "make a pipe");
+        if (pipe2(end, O_CLOEXEC) < 0) {
+                close(out[0]);
+                close(out[1]);
+                return err_sys(err, "make a pipe");
+        }
+        fflush(NULL);
+        pid_t pid = fork();
+        if (pid == 0) {
+                int keep[3 + LIVE_TREES_MAX] = {dir_fd, out[1], end[0]};
+                size_t n = 3;
+                for (size_t i = 0; i < live->n; i++)
+                        keep[n++] = live->v[i].fd;
+                signal(SIGTERM, SIG_IGN);
+                title_set("ostiary: live watch");
+                fdio_close_except(keep, n);
+                watch_main(live, dir_fd, out[1], end[0]);
+        }
+        close(out[1]);
+        close(end[0]);
+        *watch = (struct live_watch){pid < 0 ? 0 : pid, out[0], end[1]};
+        if (pid < 0)
+                return err_sys(err, "start the process that watches the workspace");
+        return 0;
+}
