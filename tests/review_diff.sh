@@ -29,10 +29,8 @@ round() { # SEED WORD PROGRAM...
 	cp -a "$work/pairs/before" "$work/tree" && chmod 755 "$work/pairs" && cd "$work/tree" || return 1
 	"$ostiary" run -q --keep -n "$tag-pairs" --bind "$work/pairs/after" -- \
 		sh -c "find . -mindepth 1 -delete && cp -a '$work/pairs/after/.' ." </dev/null >/dev/null 2>&1
-	"$ostiary" diff "$tag-pairs" >"$work/patch" 2>"$work/.err" || echo "diff: $(cat "$work/.err")"
+	"$ostiary" diff "$tag-pairs" --binary >"$work/patch" 2>"$work/.err" || echo "diff: $(cat "$work/.err")"
 	same "the host's tree is untouched (seed $seed)" "$(python3 "$pairs" same . "$work/pairs/before" | tail -n 1 | sed 's/.*, //')" '0 differ'
-	# At most as many lines change as git finds, file by file in sum.
-	ours=$(grep -acE '^[-+]([^-+]|$|[-+]([^-+]|$))' "$work/patch")
 	"$@" <"$work/patch" >"$work/.out" 2>&1
 	got=$(python3 "$pairs" same . "$work/pairs/after")
 	check "$1 makes the box's tree of the host's by our diff (seed $seed, $word, $(tail -n 1 <<<"$got"))" $? "$got $(head -c 300 "$work/.out")"
@@ -46,7 +44,7 @@ for seed in 1 2 3; do
 	round "$seed" easy patch -s -f -p1 --no-backup-if-mismatch
 done
 
-# The number of lines is no larger than git's own, over a hundred pairs of texts.
+# The number of lines is no larger than git's own.
 mkdir "$work/pairs" && python3 "$pairs" make "$work/pairs" 200 9 easy && cp -a "$work/pairs/before/." . &&
 	say "$ostiary" run -q --keep -n "$tag-lines" --bind "$work/pairs/after" -- sh -c "cp -a '$work/pairs/after/.' ."
 gits=$(cd "$work/pairs" && git diff --no-index --no-renames --numstat before after | awk '$1 != "-" && $3 !~ /null/ { n += $1 + $2 } END { print n }')
@@ -97,6 +95,9 @@ lacks 'a directory that was only touched is no change' "$out" 'a/src b/src'
 lacks 'one that holds new files is not told besides' "$out" 'new directory: new'
 printf '%s\n' "$out" | git apply --check --whitespace=nowarn -p1 --exclude=data.bin --include='*.txt' 2>"$work/.err"
 check 'git apply takes the text files of it' $? "$(cat "$work/.err")"
+cp -a . "$work/copy" && "$ostiary" diff "$b" --binary data.bin | git -C "$work/copy" apply && [ "$(tr '\0' 0 <"$work/copy/data.bin")" = bin0more ]
+check 'and the binary one with --binary' $? "$("$ostiary" diff "$b" --binary data.bin)"
+rm -rf "$work/copy"
 diff "$b" -U0 src/a.txt
 holds '-U0: no lines around' "$out" $'@@ -2 +2 @@\n-two\n+2'
 
@@ -137,7 +138,7 @@ same 'absolute, a directory' "$out$err" src/a.txt
 diff "$b" src/../gone.txt ./run.sh --name-only
 same 'two of them, with dots' "$out$err" $'gone.txt\nrun.sh'
 diff gone.txt --name-only
-same 'without a box: the newest, and a path that exists' "$code$out" 0
+same 'without a box: the newest, and a path that exists' "$code$err" 0
 diff -- gone.txt --name-only
 same 'after -- every word is a path' "$code" 125
 diff "$b" /etc/passwd

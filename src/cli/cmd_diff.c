@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 struct wishes {
-        bool is_stat, is_names, is_json, is_all, is_classes, has_no_pager, has_zeros, has_code;
+        bool is_stat, is_names, is_json, is_all, is_classes, has_no_pager, has_zeros, has_code,
+                is_whole;
         const char *colour;
         uint64_t turn, context;
 };
@@ -71,6 +72,7 @@ static int show(struct changes *c, const struct wishes *w, struct err *err)
                                     .arg = &d.pager,
                                     .is_safe = is_tty || has_colour,
                                     .has_colour = has_colour && !w->is_json,
+                                    .is_whole = w->is_whole,
                                     .context = (unsigned)w->context};
         out_wait("looking at what the box changed");
         int rc = diff_run(&d, err);
@@ -123,6 +125,8 @@ static int run(int argc, char **argv)
                 ARG_BOOL(0, "json", &w.is_json, "as JSON"),
                 ARG_U64(0, "turn", &w.turn, "N", "only what the N-th turn changed"),
                 ARG_U64('U', "unified", &w.context, "N", "lines around a change (default 3)"),
+                ARG_BOOL(0, "binary", &w.is_whole,
+                         "binary files as git's binary patches instead of their sizes"),
                 ARG_BOOL(0, "all", &w.is_all,
                          "also ignored files, git's own bookkeeping, the kept part of the home"),
                 ARG_BOOL(0, "classes", &w.is_classes, "print the tables of classes and stop"),
@@ -167,8 +171,9 @@ const struct cmd cmd_diff = {
                 "PATH is relative to the current directory if that lies in the workspace, else to "
                 "the workspace; ~/PATH is in the box's home. On a terminal, control characters "
                 "and invisible ones in the content are shown as \\xNN; in a pipe the content is "
-                "exact, and `git apply` and `patch -p1` take the workspace's part. Sections of "
-                "other directories have \"| \" before every line. The pager is $OSTIARY_PAGER, "
+                "exact, and `git apply` and `patch -p1` take the workspace's part (binary files "
+                "with --binary, by git). Sections of other "
+                "directories have \"| \" before every line. The pager is $OSTIARY_PAGER, "
                 "$PAGER or `less -FRX`.\n"
                 "\n"
                 "The exit status is 0 whether there are changes or not, unless --exit-code is "

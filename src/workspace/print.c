@@ -74,6 +74,13 @@ static bool has_lines(const struct sides *s)
         return !s->a.is_binary && !s->b.is_binary && !s->a.is_large && !s->b.is_large;
 }
 
+/* is_packable(s): binary, different, and held whole. */
+static bool is_packable(const struct sides *s)
+{
+        return (s->a.is_binary || s->b.is_binary) && !s->a.is_large && !s->b.is_large &&
+               !print_are_equal(&s->a, &s->b);
+}
+
 /* head(p, c, before, after, has_mode): the lines before the hunks. */
 static int head(struct ws_print *p, const struct ws_change *c, const struct ws_node *before,
                 const struct ws_node *after, bool has_mode, struct err *err)
@@ -108,7 +115,8 @@ static int section(struct ws_print *p, const struct ws_change *c, const struct w
                 read_sides(c, before, after, &s);
         /* A link says so by its mode; and git apply knows a section without hunks for what it is
          * only when another line follows the first. */
-        bool has_mode = after->kind == WS_LINK || !has_lines(&s);
+        bool is_packed = p->is_whole && s.is_read && is_packable(&s);
+        bool has_mode = after->kind == WS_LINK || (!has_lines(&s) && !is_packed);
         if (ws_print_line(p, PRINT_HEAD, err, "diff --git %s %s", a, b) < 0 ||
             head(p, c, before, after, has_mode, err) < 0)
                 return -1;
@@ -119,6 +127,14 @@ static int section(struct ws_print *p, const struct ws_change *c, const struct w
                 p->unread_n++;
                 return ws_print_line(p, PRINT_WARN, err, "# the content %s could not be read: %s",
                                      s.is_after ? "in the box" : "on the host", shown);
+        }
+        if (is_packed) {
+                char old[PRINT_BLOB_LEN + 1], new[PRINT_BLOB_LEN + 1];
+                print_blob_name(&s.a, old);
+                print_blob_name(&s.b, new);
+                if (ws_print_line(p, PRINT_HEAD, err, "index %s..%s", old, new) < 0)
+                        return -1;
+                return print_binary(p, &s.a, &s.b, err);
         }
         return print_hunks(p, &s.a, &s.b, before->kind == WS_NONE ? "/dev/null" : a,
                            after->kind == WS_NONE ? "/dev/null" : b, err);

@@ -25,7 +25,8 @@ struct ws_print {
         void *arg;
         bool is_safe;
         bool has_colour;
-        unsigned context;        /* lines around a change */
+        bool is_whole;    /* binary files as git's binary patches, so that nothing is missing */
+        unsigned context; /* lines around a change */
         const char *name_prefix; /* before every name, as it is: "", "~/", "/absolute/"; or NULL */
         const char *line_prefix; /* before every line: "| " keeps patch programs off; or NULL */
         uint64_t unread_n;       /* counted: contents that could not be read, which was told */

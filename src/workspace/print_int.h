@@ -30,6 +30,14 @@ int print_hunks(struct ws_print *, const struct print_side *a, const struct prin
 /* print_are_equal(a, b): the same bytes, as far as both were read. */
 bool print_are_equal(const struct print_side *, const struct print_side *);
 
+/* print_blob_name(s, hex): what git calls this content; zeros when it is absent. print_binary(p, a,
+ * b, err): both contents, packed as git packs them; an `index` line with their names goes before.
+ */
+enum { PRINT_BLOB_LEN = 40 };
+void print_blob_name(const struct print_side *, char hex[PRINT_BLOB_LEN + 1]);
+int print_binary(struct ws_print *, const struct print_side *a, const struct print_side *b,
+                 struct err *);
+
 /* print_flush(p, out, err): hand over what was made. */
 int print_flush(struct ws_print *, struct buf *out, struct err *);
 /* print_open(out, p, style), print_close: what stands around a line. */

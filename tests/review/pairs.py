@@ -28,6 +28,8 @@ def line(r):
 
 
 def text(r):
+    if not is_easy and r.randrange(8) == 0:
+        return r.randbytes(r.choice([1, 51, 52, 53, 1000, 70000])) + b"\0"
     end = r.choice([b"\n", b"\n", b"\n", b"\r\n"])
     lines = [line(r) for _ in range(r.choice([0, 1, 2, 5, 20, 60, 200]))]
     data = b"".join(x + end for x in lines)
