@@ -14,7 +14,7 @@ _ostiary() {
 	local screen='--tty --no-tty --terminal --detach-key'
 
 	if [ "$COMP_CWORD" = 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W 'run shell create exec attach cp ps logs log timeline report audit forward ports stop rm gc
+		mapfile -t COMPREPLY < <(compgen -W 'run shell create exec attach cp diff ps logs log timeline report audit forward ports stop rm gc
 			allow deny rules approvals approve refuse why learn trust secret secrets revoke rotate
 			explain doctor probe profile policy version help' -- "$cur")
 		return
@@ -43,6 +43,10 @@ _ostiary() {
 	--limit)
 		compopt -o nospace 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -W 'memory= cpu= pids= files= disk= time= inotify=' -- "$cur")
+		return
+		;;
+	--color)
+		mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$cur")
 		return
 		;;
 	--level)
@@ -106,6 +110,11 @@ _ostiary() {
 			compgen -f -- "$cur")
 		return
 		;;
+	diff)
+		mapfile -t COMPREPLY < <(compgen -W "--stat --name-only --null --json --turn --unified --binary --all --classes --exit-code --no-pager --color $(_ostiary_boxes)" -- "$cur"
+			compgen -f -- "$cur")
+		return
+		;;
 	ps) words='--all --quiet --json' ;;
 	logs) words="--follow --tail --raw $(_ostiary_boxes)" ;;
 	log) words="--follow --denied $story --json --verify $(_ostiary_boxes)" ;;
@@ -153,7 +162,7 @@ _ostiary() {
 	policy)
 		if [ "$COMP_CWORD" = 2 ]; then words='check reload'; else words="--policy --profile --box --header --data --json $(_ostiary_boxes)"; fi
 		;;
-	help) words='run shell create exec attach cp ps logs log timeline report audit forward ports stop rm gc allow deny rules approvals approve refuse why
+	help) words='run shell create exec attach cp diff ps logs log timeline report audit forward ports stop rm gc allow deny rules approvals approve refuse why
 		learn trust secret secrets revoke rotate explain doctor probe profile policy version help' ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")

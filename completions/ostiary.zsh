@@ -30,6 +30,7 @@ _ostiary() {
 		'exec:run one more command in a box'
 		'attach:come back to the command of a box'
 		'cp:copy files out of a box, or into one'
+		'diff:show what a box changed'
 		'ps:list boxes'
 		'logs:what the command of a box wrote'
 		'log:what a box asked of the network, ran, and was refused'
@@ -124,6 +125,12 @@ _ostiary() {
 			'--detach-key[the key before d that detaches]:key:' '1:box:_ostiary_boxes' ;;
 		cp) _arguments '(-L --follow)'{-L,--follow}'[copy what links point at]' '--max[largest size]:size:' \
 			'(-q --quiet)'{-q,--quiet}'[no progress]' '*:file:_files' ;;
+		diff) _arguments '(--name-only --json)--stat[one row per file]' '(--stat --json)--name-only[names alone]' \
+			'(-z --null)'{-z,--null}'[each name ended by a NUL byte]' '(--stat --name-only)--json[as JSON]' \
+			'--turn[only what a turn changed]:turn:' '(-U --unified)'{-U,--unified}'[lines around a change]:lines:' \
+			'--binary[binary files as patches of git]' '--all[also what is ignored]' '--classes[print the tables of classes]' \
+			'--exit-code[status 1 when there are changes]' '--no-pager[no pager]' '--color[colours]:when:(auto always never)' \
+			'1:box:_ostiary_boxes' '*:path:_files' ;;
 		ps) _arguments '(-a --all)'{-a,--all}'[also boxes that have ended]' '(-q --quiet)'{-q,--quiet}'[names only]' \
 			'--json[as JSON]' ;;
 		logs) _arguments '(-f --follow)'{-f,--follow}'[go on until the box ends]' '--tail[only the last lines]:lines:' \

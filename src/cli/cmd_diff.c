@@ -181,6 +181,6 @@ const struct cmd cmd_diff = {
                 "\n"
                 "Examples:\n"
                 "  ostiary diff amber-3f2a --stat\n"
-                "  ostiary diff amber-3f2a src/ | git apply --check\n",
+                "  ostiary diff amber-3f2a src/ | git apply\n",
         .run = run,
 };
