@@ -37,8 +37,15 @@ struct report_process {
         uint64_t pid, execs_n, cpu_us, peak_kib, status;
         int64_t begin_us, end_us;   /* end 0: it had not ended */
         char *what;                 /* its last command line, quoted */
+        uint64_t ppid;              /* as the log has it */
+        uint32_t older;             /* index + 1: the process that had this pid before */
         uint32_t parent;            /* index + 1; 0: none that is known */
         uint32_t child, last, next; /* index + 1: its first and last child, its next sibling */
+};
+
+struct report_fork {
+        uint64_t pid, ppid;
+        int64_t end_us;
 };
 
 struct report_change {
@@ -69,6 +76,7 @@ struct report {
         int64_t begin_us, end_us;
         uint64_t events_n, groups_n[STORY_GROUP_COUNT];
         uint64_t requests_n, denied_n, alarms_n, bytes_up, bytes_down;
+        uint64_t absent_n; /* calls that do not exist in a box: see story_text_is_absent */
         uint64_t execs_n, exits_n, cpu_us, peak_kib;
         uint32_t buckets[REPORT_BUCKETS][SERIES_COUNT];
         struct report_row *rows; /* the first REPORT_ROWS, then a ring of the last ones */
@@ -79,7 +87,9 @@ struct report {
         uint64_t hosts_more; /* requests to hosts that did not fit */
         struct report_process *processes;
         size_t processes_n;
-        uint32_t *by_pid; /* index + 1 of the living process of a pid, hashed */
+        uint32_t *by_pid;          /* index + 1 of the newest process of a pid, hashed */
+        struct report_fork *forks; /* processes that never executed anything */
+        size_t forks_n;
         uint32_t roots, roots_last;
         uint64_t processes_more;
         struct report_change *changes;
@@ -101,8 +111,10 @@ void report_free(struct report *);
  */
 char *report_shorten(char *);
 
-/* report_process_on(r, e): an exec or an exit. report_process_free: all of them. */
+/* report_process_on(r, e): an exec or an exit. report_process_end(r): after the last one: who is
+ * whose child. report_process_free: all of them. */
 void report_process_on(struct report *, const struct story_event *);
+void report_process_end(struct report *);
 void report_process_free(struct report *);
 
 /* report_page(r, out): the page. Its pieces stand in report_chart.c, report_sections.c and

@@ -202,10 +202,12 @@ static void on_event(struct report *r, const struct story_event *e)
         if (!e->record)
                 return;
         const struct audit_record *rec = e->record;
-        if (audit_record_is_refused(rec))
-                r->denied_n++;
         if (e->group == STORY_ALARM)
                 r->alarms_n++;
+        else if (story_text_is_bad(e))
+                r->denied_n++;
+        else if (story_text_is_absent(rec))
+                r->absent_n++;
         if (e->group == STORY_REQUEST)
                 on_request(r, rec);
         if (e->group == STORY_PROCESS)
@@ -248,6 +250,7 @@ int report_gather(struct report *r, const struct store *store, const char *id, s
         int got = story_open(&s, store, id, &all, err);
         while (got >= 0 && (got = story_next(&s, &e, err)) > 0)
                 on_event(r, &e);
+        report_process_end(r);
         r->changes_more += s.changes_more;
         r->ignored_n = s.ignored_n;
         r->ignored_bytes = s.ignored_bytes;

@@ -36,6 +36,11 @@ void report_noted(const struct report *r, struct buf *b)
         } else {
                 buf_put_str(b, "<p class=\"none\">None.</p>\n");
         }
+        if (r->absent_n) {
+                buf_put_str(b, "<p class=\"more\">");
+                html_count(b, r->absent_n, "more call was", "more calls were");
+                buf_put_str(b, " answered with \"no such call\", which programs do without.</p>\n");
+        }
         buf_put_str(b, "</section>\n<section id=\"approvals\"><h2>Approvals</h2>\n");
         if (r->approvals.n)
                 put_list(r, &r->approvals, "--kind approval", b);

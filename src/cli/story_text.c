@@ -87,7 +87,9 @@ static void why(struct buf *b, const struct audit_record *r)
 
 static void verdict(struct buf *b, const struct audit_record *r)
 {
-        if (strcmp(r->verdict, "deny") == 0)
+        if (story_text_is_absent(r))
+                buf_put_str(b, "not there: ");
+        else if (strcmp(r->verdict, "deny") == 0)
                 buf_put_str(b, "DENIED ");
         else if (strcmp(r->verdict, "ask-no") == 0)
                 buf_put_str(b, "NOT APPROVED ");
@@ -237,7 +239,14 @@ char *story_text_what(const struct story_event *e)
                            : story_text_undo(e->undo);
 }
 
+bool story_text_is_absent(const struct audit_record *r)
+{
+        return strcmp(r->kind, "call") == 0 && strcmp(r->note, "ENOSYS") == 0;
+}
+
 bool story_text_is_bad(const struct story_event *e)
 {
-        return (e->record && audit_record_is_refused(e->record)) || e->group == STORY_ALARM;
+        if (e->group == STORY_ALARM)
+                return true;
+        return e->record && audit_record_is_refused(e->record) && !story_text_is_absent(e->record);
 }

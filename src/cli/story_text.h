@@ -27,7 +27,12 @@ char *story_text_target(const struct audit_record *);
 /* story_text_size(n, buf): "0", "312", "4.1K", "23M": at most five characters. */
 const char *story_text_size(uint64_t n, char buf[8]);
 
-/* story_text_is_bad(e): refused, or an alarm: to be seen first. */
+/* story_text_is_absent(r): a call that the box's kernel says it does not have (ENOSYS). Programs
+ * try such calls all the time and do without: recorded as refused, and nothing to be alarmed about.
+ */
+bool story_text_is_absent(const struct audit_record *);
+
+/* story_text_is_bad(e): refused (and not only absent), or an alarm: to be seen first. */
 bool story_text_is_bad(const struct story_event *);
 
 /* story_text_is_odd_time(c): does the file claim another time than the kernel noted? */

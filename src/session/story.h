@@ -11,7 +11,8 @@
  * ends; everything else of the log when it happened. A changed file is told at the ctime of what
  * the box left of it, which a box cannot set: the last change of this file's content, name or mode.
  * A deleted one at the ctime of the mark that hides it. The kernel takes ctime from a clock that
- * moves in ticks, so a change is put where the tick ends: never before what caused it. Equal times:
+ * moves in ticks, so a change is put two ticks later:
+ * not before what caused it. Equal times:
  * log before undo before files, and within each the order of numbers and of paths, so that two
  * readings agree.
  *
@@ -40,7 +41,7 @@ enum {
 /* A changed file as the story keeps it. */
 struct story_change {
         int64_t time_us;     /* ctime; 0 when it is not known */
-        int64_t order_us;    /* where it stands: the end of that tick */
+        int64_t order_us;    /* where it stands: two ticks later */
         int64_t mtime_us;    /* what the file itself says; the box can set it */
         char *name;          /* as the user is told it (changes_name); not quoted */
         char *from;          /* of a rename, else NULL */
