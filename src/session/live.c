@@ -71,6 +71,7 @@ struct scan {
         struct live_tree *tree;
         const char *inert; /* a file without content */
         char *shown_path;  /* the directory that is shown read-only, while we are in it */
+        bool has_aliases;  /* of what is protected there are other names */
         struct err *err;
 };
 
@@ -109,22 +110,43 @@ static void know(struct live_tree *t, const char *path, const struct stat *st)
                         str_no_memory();
                 t->known = v;
         }
-        t->known[t->known_n++] = (struct live_known){.path = str_dup(path), .ino = st->st_ino};
+        t->known[t->known_n++] = (struct live_known){
+                .path = str_dup(path),
+                .ino = st->st_ino,
+                .ctime_ns = (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec,
+                .is_shown = S_ISREG(st->st_mode)};
 }
 
-/* Is it of a guarded class by its path, or by what it holds and where it lies? */
+/* Files that are plain by what they hold, and may be made otherwise. */
+static bool is_judged_by_content(const char *path)
+{
+        static const char *const names[] = {"config",     "config.worktree", "attributes",
+                                            ".gitconfig", ".gitmodules",     ".gitattributes",
+                                            ".lfsconfig"};
+        const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+                if (strcmp(names[i], name) == 0)
+                        return true;
+        return false;
+}
+
+/* Is it of a guarded class, by its path, or by what it holds and where it lies? */
 static bool is_guarded(struct scan *s, const char *path, const struct stat *st, bool is_git_dir)
 {
         struct file_class_verdict v;
         if (is_git_dir)
                 return false;
+        bool is_dir = S_ISDIR(st->st_mode);
+        if (!is_dir) {
+                classify_path(s->tree->classify, path, S_ISREG(st->st_mode) ? WS_FILE : WS_LINK,
+                              &v);
+                if (live_is_guarded(v.class))
+                        return strcmp(v.why, "makes this a git directory") != 0;
+                if (!is_judged_by_content(path))
+                        return false;
+        }
         file_class_of(s->tree->classes, path, &v);
-        if (live_is_guarded(v.class))
-                return true;
-        if (!S_ISREG(st->st_mode) && !S_ISLNK(st->st_mode))
-                return false;
-        classify_path(s->tree->classify, path, S_ISREG(st->st_mode) ? WS_FILE : WS_LINK, &v);
-        return live_is_guarded(v.class) && strcmp(v.why, "makes this a git directory") != 0;
+        return live_is_guarded(v.class);
 }
 
 static int on_entry(void *ctx, const char *path, const struct stat *st)
@@ -149,8 +171,10 @@ static int on_entry(void *ctx, const char *path, const struct stat *st)
                 return show(s, BOX_MOUNT_LIVE, NULL, path, "git directory, held in its place");
         }
         bool is_ours = is_guarded(s, path, st, is_git_dir);
-        if (is_ours && !is_dir)
+        if (is_ours && !is_dir) {
                 know(s->tree, path, st);
+                s->has_aliases |= S_ISREG(st->st_mode) && st->st_nlink > 1;
+        }
         if (!is_ours || is_in)
                 return 0;
         if (is_dir)
@@ -159,6 +183,22 @@ static int on_entry(void *ctx, const char *path, const struct stat *st)
                 return 0; /* a link cannot be mounted over; it is watched */
         s->live->shown_n++;
         return show(s, BOX_MOUNT_SHIELD, NULL, path, "protected in a live workspace");
+}
+
+/* case 73: another name of a protected file would be a way to write to it. */
+static int on_alias(void *ctx, const char *path, const struct stat *st)
+{
+        struct scan *s = ctx;
+        if (S_ISDIR(st->st_mode))
+                return 0;
+        for (size_t i = 0; S_ISREG(st->st_mode) && st->st_nlink > 1 && i < s->tree->known_n; i++) {
+                if (s->tree->known[i].ino != st->st_ino)
+                        continue;
+                s->live->shown_n++;
+                return show(s, BOX_MOUNT_SHIELD, NULL, path,
+                            "protected in a live workspace: another name of a protected file");
+        }
+        return 0;
 }
 
 /* --- the trees -------------------------------------------------------------------------------- */
@@ -288,6 +328,8 @@ int live_prepare(struct session_plan *plan, const struct store *store, const cha
                 struct scan s = {.plan = plan, .live = l, .tree = t, .inert = inert, .err = err};
                 int r = live_walk(t->fd, "", on_entry, &s);
                 free(s.shown_path);
+                if (r == 0 && s.has_aliases)
+                        r = live_walk(t->fd, "", on_alias, &s);
                 if (r < 0 && err->code)
                         return -1;
                 if (r < 0)

@@ -45,6 +45,8 @@ struct live_tree {
 struct live_known {
         char *path;
         uint64_t ino;
+        int64_t ctime_ns;
+        bool is_shown; /* read-only in the box: it can be moved with a directory, and not changed */
 };
 
 struct live {

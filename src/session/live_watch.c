@@ -60,11 +60,31 @@ static const struct live_known *known(const struct live_tree *t, const char *pat
         return NULL;
 }
 
+static int64_t changed_at(const struct stat *st)
+{
+        return (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec;
+}
+
+/* Is it what was there before? What is shown read-only is the same as long as its inode is: the box
+ * cannot free that number. Of a link the number may have been given away again. */
+static bool is_old(const struct live_tree *t, const struct live_known *k, const struct stat *st)
+{
+        if (k && k->ino == st->st_ino && (k->is_shown || k->ctime_ns == changed_at(st)))
+                return true;
+        /* It lies elsewhere now, because a directory above it was renamed. */
+        for (size_t i = 0; i < t->known_n; i++)
+                if (t->known[i].ino == st->st_ino && t->known[i].is_shown &&
+                    t->known[i].ctime_ns == changed_at(st))
+                        return true;
+        return false;
+}
+
 static void judge(struct watch *w, struct live_tree *t, const char *path, const struct stat *st)
 {
         struct file_class_verdict v;
         const struct live_known *k = known(t, path);
-        if ((k && k->ino == st->st_ino) || !live_judge(t, path, st->st_mode, w->is_end, &v))
+        if ((k && k->is_shown && k->ino == st->st_ino) ||
+            !live_judge(t, path, st->st_mode, w->is_end, &v) || is_old(t, k, st))
                 return;
         int r = live_take(t, w->dir_fd, path, &v);
         if (r == 0)
@@ -119,7 +139,8 @@ static int on_entry(void *ctx, const char *path, const struct stat *st)
         struct look *l = ctx;
         struct live_tree *t = &l->w->live->v[l->tree];
         if (!S_ISDIR(st->st_mode)) {
-                judge(l->w, t, path, st);
+                if (!l->w->is_first)
+                        judge(l->w, t, path, st);
                 return 0;
         }
         if (live_is_installed(path))
@@ -230,7 +251,10 @@ static _Noreturn void watch_main(struct live *live, int dir_fd, int out_fd, int 
                           .notify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK)};
         if (w.notify_fd < 0)
                 w.is_blind = true;
+        /* What is there was looked through a moment ago, and the box does not run yet. */
+        w.is_first = true;
         look_at_all(&w);
+        w.is_first = false;
         live_say(&w, "R");
         for (;;) {
                 struct pollfd p[2] = {{.fd = end_fd, .events = POLLIN},

@@ -71,13 +71,13 @@ static void on_line(struct sup *s, const char *line)
 static bool take(struct sup *s)
 {
         struct sup_live *l = s->live;
-        uint8_t *to = buf_room(&l->in, 4096);
-        ssize_t n = to ? read(l->watch.out_fd, to, 4096) : -1;
+        char piece[4096];
+        ssize_t n = read(l->watch.out_fd, piece, sizeof piece);
         if (n < 0 && errno == EINTR)
                 return true;
         if (n <= 0)
                 return false;
-        l->in.len += (size_t)n;
+        buf_put(&l->in, piece, (size_t)n);
         for (uint8_t *end; (end = memchr(l->in.data, '\n', l->in.len));) {
                 size_t len = (size_t)(end - l->in.data);
                 *end = '\0';
