@@ -4,23 +4,7 @@
 # afterwards nothing is pending.
 set -u
 . "$(dirname "$0")/lib_life.sh"
-json() { python3 -c "import json, sys; d = json.load(sys.stdin); print($1)"; }
-answer() { # ANSWERS COMMAND...: on a terminal; $out and $code
-	out=$(python3 "$here/review/answer.py" "$@")
-	code=$?
-}
-# fresh NAME: an empty workspace of that name, and we are in it.
-fresh() {
-	mkdir "$work/$1" && cd "$work/$1" || exit 1
-}
-# box NAME SCRIPT: a box that has ended after it did that here.
-box() {
-	sleep 0.05 # what was made here just now is older than the box, by the kernel's clock too
-	say "$ostiary" run -q --name "$1" -- sh -c "$2"
-	[ "$code" = 0 ] || not_ok "the box $1 ran" "$err"
-}
-# tree DIR: everything in it, for comparing.
-shot() { (cd "$1" && find . -mindepth 1 \( -type f -printf '%p %m f ' -exec sha256sum {} \; -o -type l -printf '%p l %l\n' -o -printf '%p %m %y\n' \) | sort); }
+. "$here/lib_review.sh"
 
 # --- plain ones -------------------------------------------------------------------------------------
 fresh plain
@@ -174,7 +158,6 @@ same 'JSON' "$(json '([(c["path"], c["fate"]) for c in d["changes"]], d["records
 	"([('Makefile', 'not-approved'), ('a', 'applied'), ('sparse', 'applied')], True)"
 same 'a file of 3 GiB that is nearly all hole' "$(stat -c %s sparse) $(tail -c 3 sparse) $([ "$(stat -c %b sparse)" -lt 4096 ] && echo holes)" '3221225475 end holes'
 
-cd "$work" || exit 1
-for b in $("$ostiary" ps -aq); do "$ostiary" rm --force "$b" >/dev/null 2>&1; done
+remove_boxes
 nothing_left 'nothing is left of the boxes'
 exit $bad

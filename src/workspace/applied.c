@@ -174,7 +174,8 @@ void applied_free(struct applied *a)
 bool applied_has(void *arg, const char *layer, const char *path, const struct ws_node *node)
 {
         const struct entry *e = find(arg, layer, path);
-        if (!e || !e->has_put || !undo_state_same(&e->put, &e->host))
+        if (!e || !e->has_put || !undo_state_same(&e->put, &e->host) ||
+            e->put.mode != e->host.mode)
                 return false;
         if (node->kind == WS_NONE)
                 return e->put.kind == '-';

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+enum { BASE_MAX = 1 << 18 };
+
 struct run {
         const struct ws_root *root;
         const struct apply_hooks *hooks;
@@ -66,7 +68,10 @@ static int box_file(struct run *a, const struct apply_choice *ch, struct undo_st
                 return -1;
         if (!same_node(&node, &c->after))
                 return 1;
-        if (objects_hash(fd, s->sha, err) < 0)
+        /* A small one is kept: should both sides go on with it, it is the base of their merge. */
+        bool is_base = c->before.kind == WS_FILE && node.size <= BASE_MAX;
+        if (is_base ? objects_put(a->objects_fd, fd, s->sha, &s->size, err) < 0
+                    : objects_hash(fd, s->sha, err) < 0)
                 return -1;
         s->size = node.size;
         return ws_view_look(&a->root->after, c->path, &after, err) < 0 ? -1

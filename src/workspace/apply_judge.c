@@ -88,8 +88,16 @@ static enum apply_conflict judge(const struct ws_change *c, const struct applied
         }
         if (host->kind == 's')
                 return APPLY_HOST_ODD;
-        if (host->kind == 'd')
-                return c->after.kind == WS_DIR || was == 'd' ? APPLY_CLEAR : APPLY_HOST_ODD;
+        if (host->kind == 'd') {
+                if (c->after.kind == WS_DIR)
+                        return APPLY_CLEAR;
+                /* A directory that is to go must be one that the box has known: one that was made
+                 * since, or where the box's own file comes from a file, is the user's. */
+                bool is_new = id->born_ns >= c->root->since_ns - tick_ns() &&
+                              !applied_is_ours(a, c->root->name, c->path, host);
+                bool was_file = c->after.kind == WS_FILE && c->after.has_origin;
+                return was != 'd' || is_new || was_file ? APPLY_HOST_ODD : APPLY_CLEAR;
+        }
         if (is_equal(c, host))
                 return APPLY_CLEAR;
         /* Later than the box's start, or not even what the change was compared with. */

@@ -153,7 +153,7 @@ static bool inflate_all(const struct buf *in, struct buf *out)
                 z.next_out = to;
                 z.avail_out = 65536;
                 r = inflate(&z, Z_NO_FLUSH);
-                out->len += 65536 - z.avail_out;
+                out->len -= z.avail_out;
         }
         inflateEnd(&z);
         return r == Z_STREAM_END && !out->is_broken;

@@ -53,6 +53,7 @@ int undo_state_parse(const char *text, struct undo_state *);
 struct undo_ident {
         uint64_t dev, ino, size;
         int64_t mtime_ns, ctime_ns;
+        int64_t born_ns; /* of a directory; 0: not known. Not compared. */
         bool uid_known;
         uid_t uid; /* not compared: what replaces a file belongs to whom it belonged, if it can */
         gid_t gid;

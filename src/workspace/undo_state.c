@@ -144,6 +144,15 @@ static int read_content(int root_fd, const char *path, int objects_fd, struct st
         return objects_hash(fd, s->sha, err);
 }
 
+/* born(fd): when a directory was made: its other times move with what is in it. */
+static int64_t born(int fd)
+{
+        struct statx x;
+        if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &x) < 0 || !(x.stx_mask & STATX_BTIME))
+                return 0;
+        return (int64_t)x.stx_btime.tv_sec * 1000000000 + x.stx_btime.tv_nsec;
+}
+
 int undo_state_of(int root_fd, const char *path, int objects_fd, struct undo_state *s,
                   struct undo_ident *id, struct err *err)
 {
@@ -184,6 +193,7 @@ int undo_state_of(int root_fd, const char *path, int objects_fd, struct undo_sta
                         *id = (struct undo_ident){
                                 .dev = st.st_dev,
                                 .ino = st.st_ino,
+                                .born_ns = s->kind == 'd' ? born(fd) : 0,
                                 .uid_known = true,
                                 .uid = st.st_uid,
                                 .gid = st.st_gid,
