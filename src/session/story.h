@@ -10,11 +10,11 @@
  * Times: a request of the door is told at the time it began, though its record is written when it
  * ends; everything else of the log when it happened. A changed file is told at the ctime of what
  * the box left of it, which a box cannot set: the last change of this file's content, name or mode.
- * A deleted one at the ctime of the mark that hides it. The kernel takes ctime from a clock that
- * moves in ticks, so a change is put two ticks later:
- * not before what caused it. Equal times:
- * log before undo before files, and within each the order of numbers and of paths, so that two
- * readings agree.
+ * A deleted one at the ctime of the mark that hides it; overlayfs may share one mark among many
+ * names, whose time is then that of the last, and what lies below a deleted directory has none:
+ * such a change says that it was then or before. The kernel takes ctime from a clock that moves in
+ * ticks, so a change is put two ticks later: not before what caused it. Equal times: log before
+ * undo before files, and within each the order of numbers and of paths, so that two readings agree.
  *
  * Memory: records that were written late (24 bytes each), and the changed files (at most
  * STORY_CHANGES_MAX); the log itself is streamed twice. Reads only; never wakes a box. */
