@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -58,6 +59,16 @@ static const char *protocol_of(int sock, bool *is_tcp)
                 return "other";
         *is_tcp = protocol == IPPROTO_TCP;
         return *is_tcp ? "tcp" : protocol == IPPROTO_UDP ? "udp" : "ip";
+}
+
+/* is_going_on(sock): is it connecting or connected already? Then connect() begins nothing: it is
+ * the same call, which a signal interrupted and the kernel began anew. */
+static bool is_going_on(int sock)
+{
+        struct tcp_info i;
+        socklen_t n = sizeof i;
+        return getsockopt(sock, IPPROTO_TCP, TCP_INFO, &i, &n) == 0 && n > 0 &&
+               (i.tcpi_state == TCP_SYN_SENT || i.tcpi_state == TCP_ESTABLISHED);
 }
 
 union any {
@@ -117,6 +128,10 @@ void witness_net_read(const struct seccomp_notif *q, struct peek *peek, struct d
         len = len < sizeof a ? len : sizeof a;
         r->kind = q->data.nr == SYS_bind ? "bind" : "connect";
         put_address(&a, peek_bytes(peek, q->data.args[1], &a, len), r, text);
-        if (is_tcp && q->data.nr == SYS_connect)
+        if (!is_tcp || q->data.nr != SYS_connect)
+                return;
+        if (a.sa.sa_family != AF_UNSPEC && is_going_on(sock))
+                call->is_told = false;
+        else
                 call->sock = take_fd(&sock);
 }
