@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define GONE ".gone-"
-enum { DEPTH_MAX = 8000 };
+enum { DEPTH_MAX = 2000 };
 
 struct marks {
         struct snapshot_layer *v;

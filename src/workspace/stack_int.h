@@ -9,7 +9,7 @@
 struct strs;
 
 /* How far down a tree is followed. What a box makes deeper than this is told of, not copied. */
-enum { STACK_DEPTH_MAX = 8000 };
+enum { STACK_DEPTH_MAX = 2000 };
 
 /* An entry that is being made: nothing lists it yet. */
 struct stack_fresh {
