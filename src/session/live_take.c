@@ -14,12 +14,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { COPY_MAX = 64 << 20 };
+enum { COPY_MAX = 64 << 20, WRITTEN_MS = 50 };
 
 static int copy_link(int from, const char *name, int to, const char *as)
 {
@@ -31,13 +32,11 @@ static int copy_link(int from, const char *name, int to, const char *as)
         return symlinkat(target, to, as);
 }
 
-static int copy_file(int from, const char *name, int to, const char *as)
+static int copy_file(int in, int to, const char *as)
 {
         char piece[65536];
         uint64_t all = 0;
-        _cleanup_close_ int in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-        _cleanup_close_ int out =
-                in < 0 ? -1 : openat(to, as, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        _cleanup_close_ int out = openat(to, as, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (out < 0)
                 return -1;
         for (;;) {
@@ -55,15 +54,22 @@ static int copy_file(int from, const char *name, int to, const char *as)
         }
 }
 
-/* Another filesystem: a copy is kept, and the original goes. It goes in any case. */
+/* Another filesystem: the file goes, and a copy of it is kept. A moment passes before that is made,
+ * because who made the file is about to write to it. */
 static int copy_away(int from, const char *name, const struct stat *st, int to, const char *as)
 {
-        int r = S_ISLNK(st->st_mode) ? copy_link(from, name, to, as)
-                                     : copy_file(from, name, to, as);
-        int e = errno;
-        if (unlinkat(from, name, 0) < 0 && errno != ENOENT)
+        int r = 0;
+        _cleanup_close_ int in = -1;
+        if (S_ISLNK(st->st_mode))
+                r = copy_link(from, name, to, as);
+        else
+                in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (unlinkat(from, name, 0) < 0)
                 return -1;
-        errno = e;
+        if (in >= 0) {
+                poll(NULL, 0, WRITTEN_MS);
+                r = copy_file(in, to, as);
+        }
         return r;
 }
 
@@ -109,7 +115,7 @@ int live_take(struct live_tree *t, int dir_fd, const char *path, const struct fi
         if (r < 0)
                 return errno == ENOENT ? 0 : -1;
         /* Nothing in there is for running. */
-        if (S_ISREG(st.st_mode) && fchmodat(to, as, 0600, 0) < 0)
+        if (S_ISREG(st.st_mode) && fchmodat(to, as, 0600, 0) < 0 && errno != ENOENT)
                 return -1;
         note(to, as, t->root, path, v);
         return 1;

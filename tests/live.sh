@@ -1,0 +1,231 @@
+#!/bin/bash
+# suite: users=root,user timeout=240
+# live.sh - a workspace that the box writes to directly: what runs by itself is read-only in it, what is
+# new and dangerous is taken away, sockets and FIFOs are dead, git goes on working, and the run is undone.
+set -u
+. "$(dirname "$0")/lib_life.sh"
+export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null
+git_() { git -c user.name=t -c user.email=t@t -c init.defaultBranch=main "$@"; }
+live() { say "$ostiary" run --live --name "$box" -- sh -c "$1"; }
+listed() { cat "$boxes/$box/quarantine/list" 2>/dev/null; }
+drop() { "$ostiary" rm "$box" >/dev/null 2>&1; }
+gone() { [ ! -e "$1" ] && [ ! -L "$1" ]; }
+if ! command -v git >/dev/null; then
+	skip 'live workspaces' 'there is no git here'
+	exit 0
+fi
+
+# --- a tree with everything in it --------------------------------------------------------------------
+git_ init -q .
+git_ commit -q --allow-empty -m first
+mkdir -p .vscode src/deep .husky lib node_modules/p sub
+echo '{}' >package.json
+echo 'all:' >Makefile
+echo tasks >.vscode/tasks.json
+echo old >AGENTS.md
+echo old >src/deep/CLAUDE.md
+echo old >.husky/pre-commit
+echo old >node_modules/p/AGENTS.md
+echo one >a.txt
+echo two >b.txt
+chmod 640 b.txt
+ln -s a.txt link
+echo hook >.git/hooks/pre-push
+chmod 755 .git/hooks/pre-push
+ln .git/hooks/pre-push lib/alias
+echo keep >.envrc
+ln -s missing .nvimrc
+git_ init -q sub
+mkfifo pipe
+python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.bind("sock")'
+tree() { find . -path './.git/objects' -prune -o -path ./sub/.git/objects -prune -o -printf '%y %m %p %l\n' | sort; find . -type f ! -path './.git/*' -exec sha256sum {} + | sort; cat .git/config .git/hooks/pre-push; }
+before=$(tree)
+
+# --- what is there already (cases 60, 61, 66, 69, 73) ------------------------------------------------
+box=$tag-a
+live 'echo x >>a.txt && echo x >new && rm b.txt && echo x >>package.json && echo x >>Makefile && echo fine'
+same 'control: plain files, package.json and Makefile can be changed' "$out $(cat new) $(tail -n1 a.txt)" 'fine x x'
+gone b.txt
+check 'control: and deleted' $? 'b.txt is still there'
+holds 'the end says how it is taken back' "$err" 'ostiary undo'
+say "$ostiary" undo --yes
+same 'undo takes the run back' "$code $(cat a.txt) $(cat b.txt) $(stat -c %a b.txt) $(gone new && echo gone)" '0 one two 640 gone'
+same 'the tree is as it was before, to the byte' "$(tree)" "$before"
+drop
+
+box=$tag-b
+for f in .git/config .git/hooks/pre-push .git/hooks/pre-commit .vscode/tasks.json .vscode/new AGENTS.md src/deep/CLAUDE.md .husky/pre-commit .envrc lib/alias sub/.git/config sub/.git/hooks/post-checkout; do
+	live "echo evil >>$f"
+	[ "$code" != 0 ] && [[ $(cat "$f" 2>/dev/null) != *evil* ]]
+	check "$f is not written" $? "$code $(cat "$f" 2>&1)"
+	drop
+done
+live 'rm -f AGENTS.md; rm -rf .vscode .git/hooks; mv .git other; mv AGENTS.md x; mv .envrc x; ln -f a.txt AGENTS.md; ln AGENTS.md alias; cp a.txt .envrc; ln -sf /etc/passwd .git/hooks/pre-push; true'
+same 'nor removed, renamed, replaced or linked' "$(tree)" "$before"
+drop
+live 'mount -t tmpfs x .vscode; umount AGENTS.md; umount -l .git/hooks; mount -o remount,rw .git/hooks; echo evil >>AGENTS.md; true'
+same 'nor uncovered' "$(tree)" "$before"
+drop
+live 'echo x >node_modules/p/AGENTS.md && rm -rf node_modules && echo fine'
+same 'control: installed packages are replaced as a whole' "$out" fine
+"$ostiary" undo --yes >/dev/null 2>&1
+same 'and come back by undo' "$(cat node_modules/p/AGENTS.md)" old
+drop
+
+# --- a parent that is renamed ------------------------------------------------------------------------
+box=$tag-c
+live 'mv src src2 && mkdir -p src/deep && echo evil >src/deep/CLAUDE.md && sleep 1; true'
+gone src/deep/CLAUDE.md && [ "$(cat src2/deep/CLAUDE.md)" = old ]
+check 'a protected file can be moved with its directory; what takes its place is taken away' $? "$(ls -R src src2; listed)"
+holds 'and is in quarantine' "$(listed)" src/deep/CLAUDE.md
+same 'with what it held' "$(cat "$boxes/$box"/quarantine/*CLAUDE.md)" evil
+"$ostiary" undo --yes >/dev/null 2>&1
+same 'undo puts the directory back' "$(cat src/deep/CLAUDE.md; ls -d src2 2>&1 | grep -c cannot)" $'old\n1'
+drop
+
+# --- what is new (case 64, B4) -----------------------------------------------------------------------
+box=$tag-d
+live 'mkdir -p .claude x/.zed deep/1/2/3/4/5 nest/.git/hooks; echo e >.claude/settings.json; echo e >x/.zed/tasks.json; echo e >deep/1/2/3/4/5/.envrc; echo e >.mcp.json; echo e >nest/.git/hooks/pre-commit; printf "[core]\n fsmonitor = x\n" >nest/.git/config; mkdir .ostiary; echo e >.ostiary/policy; echo e >.GIT; ln -s /etc .idea; echo e >tmp && mv tmp CLAUDE.md; echo fine >plain; sleep 2; find . -name settings.json -o -path ./CLAUDE.md'
+for f in .claude/settings.json x/.zed/tasks.json deep/1/2/3/4/5/.envrc .mcp.json nest/.git/hooks/pre-commit nest/.git/config .ostiary/policy .GIT .idea CLAUDE.md; do
+	gone "$f"
+	check "new and dangerous, $f is taken away" $? 'it is there'
+	holds "$f is in the list" "$(listed)" "/$f"
+done
+same 'while the box runs' "$out" ''
+same 'control: a plain file stays' "$(cat plain)" fine
+holds 'the user hears of it' "$err" 'was taken away'
+holds 'and why' "$err" 'steers an agent'
+same 'nothing in quarantine can be run' "$(find "$boxes/$box/quarantine" -type f -perm /111)" ''
+"$ostiary" ps -a | grep -q "$box"
+check 'a box with something in quarantine is kept' $? "$("$ostiary" ps -a)"
+"$ostiary" undo --yes >/dev/null 2>&1
+drop
+
+box=$tag-e
+live 'mkdir bare && cd bare && mkdir hooks && echo e >hooks/post-checkout && printf "[core]\n fsmonitor = x\n" >config && sleep 1 && mkdir objects refs && echo "ref: refs/heads/x" >HEAD && sleep 2; true'
+gone bare/hooks/post-checkout && gone bare/config
+check 'a directory that becomes a git directory is looked at again' $? "$(ls -R bare; listed)"
+"$ostiary" undo --yes >/dev/null 2>&1
+drop
+live 'echo e >.envrc2; (while :; do echo e >deep.envrc; mv deep.envrc src/.envrc; done) & sleep 2; kill $!; echo e >src/.envrc; true'
+gone src/.envrc
+check 'the last look finds what a race leaves' $? 'it is there'
+"$ostiary" undo --yes >/dev/null 2>&1
+drop
+
+# --- sockets and FIFOs (B1, case 36) -----------------------------------------------------------------
+box=$tag-f
+rm sock
+python3 - "$work" <<'P' &
+import os, socket, sys, time
+s = socket.socket(socket.AF_UNIX)
+s.bind("sock")
+s.listen(1)
+s.settimeout(20)
+try:
+    s.accept()
+    open(sys.argv[1] + "/reached", "w").close()
+except OSError:
+    pass
+P
+listener=$!
+wait_for 5 test -S sock
+live 'test -f pipe && test -f sock && echo masked; timeout 2 sh -c "echo x >pipe"; python3 -c "import socket; socket.socket(socket.AF_UNIX).connect(\"sock\")"; true'
+same 'sockets and FIFOs are files without content' "$out" masked
+gone "$work/reached"
+check 'and nobody is reached' $? 'the listener was'
+python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect("sock")'
+wait_for 5 test -e "$work/reached"
+check 'control: the host reaches it' $? 'it does not'
+kill "$listener" 2>/dev/null
+wait "$listener" 2>/dev/null
+[ -p pipe ] && [ -S sock ]
+check 'on the host they are what they were' $? "$(ls -l pipe sock)"
+drop
+
+# --- git works in there ------------------------------------------------------------------------------
+box=$tag-g
+live 'export GIT_CONFIG_GLOBAL=/dev/null; g() { git -c user.name=t -c user.email=t@t -c protocol.file.allow=always "$@"; }
+g add a.txt && g commit -qm second && g checkout -qb topic && echo 2 >c.txt && g add c.txt && g commit -qm third && g clone -q . cloned && g -C cloned log --oneline | wc -l &&
+g worktree add -q --detach wt main && ls wt/a.txt && g init -q --bare b.git && g -C wt status --short && g checkout -q main && g commit -q --allow-empty -m four && g rebase -q main topic && echo rebased; sleep 1'
+holds 'git commits, clones, adds a worktree and rebases in a live workspace' "$out $err" rebased
+same 'nothing of that is taken away' "$(listed)" ''
+same 'the host sees the commits' "$(git log --oneline main | wc -l) $(git -C cloned log --oneline | wc -l)" '3 3'
+git -C wt status --short >/dev/null
+check 'and its own git reads the worktree' $? "$(git -C wt status 2>&1)"
+"$ostiary" undo --yes >/dev/null 2>&1
+same 'undo takes the commits back' "$(git log --oneline | wc -l; ls -d cloned wt b.git 2>/dev/null)" 1
+drop
+
+# --- the host edits meanwhile ------------------------------------------------------------------------
+box=$tag-h
+(
+	wait_for 20 test -e started
+	echo mine >>b.txt
+	echo more >>.envrc
+	touch edited
+) &
+live 'touch started; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do test -e edited && break; sleep 0.5; done; cat b.txt .envrc'
+wait
+same 'what the host writes into a file, the box reads' "$out" $'two\nmine\nkeep\nmore'
+same 'a protected file that the host edits in place stays' "$(cat .envrc)" $'keep\nmore'
+echo keep >.envrc
+echo two >b.txt
+rm -f started edited
+drop
+
+# --- what is not covered, and how quick the second one is --------------------------------------------
+box=$tag-i
+mkdir -p target
+head -c 40000000 /dev/zero >target/big
+live 'echo x >target/y; echo x >z'
+holds 'large output is not covered, and that is said' "$err" 'undo will not cover target'
+say "$ostiary" undo --yes
+same 'undo leaves it alone' "$(cat target/y 2>&1) $(gone z && echo gone)" 'x gone'
+drop
+rm -rf target
+mkdir many
+for i in $(seq 300); do echo "$i" >"many/$i"; done
+box=$tag-n
+live true
+same 'a run that changes nothing leaves no record' "$("$ostiary" history | grep -c "$box")" 0
+drop
+live 'echo changed >many/7; rm many/8'
+same 'of a second run only what changed is in the record' "$("$ostiary" undo --dry-run | grep -c many/)" 2
+"$ostiary" undo --yes >/dev/null
+same 'and comes back' "$(cat many/7 many/8)" $'7\n8'
+drop
+
+# --- a supervisor that is killed ---------------------------------------------------------------------
+box=$tag-j
+"$ostiary" create -q --live --name "$box" >/dev/null
+"$ostiary" exec "$box" -- sh -c 'echo x >many/1; echo x >>a.txt'
+pid=$("$ostiary" ps --json | python3 -c 'import json, sys; print([b["supervisor_pid"] for b in json.load(sys.stdin) if b["id"] == sys.argv[1]][0])' "$box")
+"$ostiary" exec "$box" -- sh -c 'echo e >late.tmp; sleep 0.2; mv late.tmp .cursorrules; sleep 30' >/dev/null 2>&1 &
+client=$!
+sleep 1
+kill -9 "$pid"
+wait "$client" 2>/dev/null
+wait_for 10 no_orphans
+check 'nothing is left running' $? "$(orphans)"
+gone .cursorrules
+check 'what is dangerous is gone all the same' $? 'it is there'
+say "$ostiary" undo --yes
+same 'and the run is undone' "$(cat many/1) $(cat a.txt)" '1 one'
+"$ostiary" rm -f "$box" >/dev/null 2>&1 || drop
+
+# --- the quarantine lies on another filesystem -------------------------------------------------------
+box=$tag-k
+if [ -w /dev/shm ] && [ "$(stat -c %d /dev/shm)" != "$(stat -c %d .)" ]; then
+	shm=$(mktemp -d /dev/shm/ostiary-live.XXXXXX)
+	XDG_STATE_HOME=$shm live 'echo e >.envrc3; echo e >x.code-workspace; ln -s nowhere .zed; sleep 1; true'
+	gone x.code-workspace && gone .zed
+	check 'also across filesystems' $? "$out $err"
+	holds 'a copy is kept' "$(cat "$shm"/ostiary/boxes/*/quarantine/list)" x.code-workspace
+	same 'with the content' "$(cat "$shm"/ostiary/boxes/*/quarantine/*x.code-workspace)" e
+	XDG_STATE_HOME=$shm "$ostiary" rm "$box" >/dev/null 2>&1
+	rm -rf "$shm"
+else
+	skip 'across filesystems' 'there is no second one to write to'
+fi
+exit $bad
