@@ -60,21 +60,17 @@ check 'a file that was not changed is said to be none' $? "$code $err"
 say "$ostiary" timeline "$box" --before src/app.js --json
 same 'the same as JSON' "$(jl '[d[0]["change"]["path"], d[0]["requests"][0]["host"]]' <<<"$out")" "['src/app.js', 'refused.example']"
 
-# What ran, once the log knows of processes.
-if "$ostiary" log --json "$box" | grep -q '"kind":"exec"'; then
-	same 'what ran is between what it did' "$("$ostiary" timeline "$box" --json | $py -c 'import json, sys
+# What ran.
+same 'what ran is between what it did' "$("$ostiary" timeline "$box" --json | $py -c 'import json, sys
 d = [json.loads(l) for l in sys.stdin]
 run = [i for i, e in enumerate(d) if e["kind"] == "exec" and "curl" in e["record"].get("note", "")]
 ask = [i for i, e in enumerate(d) if e["kind"] == "http"]
 first = [i for i, e in enumerate(d) if e["kind"] == "change"]
 print(len(run) >= 1 and len(ask) == 1 and first[0] < run[-1] < ask[0])')" True
-	has '--kind exec shows commands' "$("$ostiary" timeline "$box" --kind exec)" 'rm gone'
-	has '--process' "$("$ostiary" timeline "$box" --process rm)" 'rm gone'
-	has 'exits have a status' "$("$ostiary" timeline "$box" --kind exit)" 'status 0'
-	has 'before a change: what ran' "$("$ostiary" timeline "$box" --before src/app.js)" 'Running at that moment'
-else
-	skip 'what ran is between what it did' 'the log of this build has no processes'
-fi
+has '--kind exec shows commands' "$("$ostiary" timeline "$box" --kind exec)" 'rm gone'
+has '--process' "$("$ostiary" timeline "$box" --process rm)" 'rm gone'
+has 'exits have a status' "$("$ostiary" timeline "$box" --kind exit)" 'status 0'
+has 'before a change: what ran' "$("$ostiary" timeline "$box" --before src/app.js)" 'Running at that moment'
 
 # --- applied and taken back ------------------------------------------------------------------------------------------
 if "$ostiary" help apply >/dev/null 2>&1 && "$ostiary" help undo >/dev/null 2>&1; then
@@ -94,6 +90,17 @@ else
 fi
 "$ostiary" rm -f "$box" >/dev/null
 rm -rf "$work/ws/.git"
+
+# --- who wrote it --------------------------------------------------------------------------------------------------------
+box=$tag-files
+say "$ostiary" run -q --keep --audit=files --name "$box" -- sh -c 'sh -c "echo 3 >src/app.js"; sleep 0.1; cp old copied'
+say "$ostiary" timeline "$box" --before copied
+has 'with --audit=files the writer of a change is known' "$out" 'Opened for writing by:'
+has 'by name' "$(grep -A 1 'Opened for writing' <<<"$out" | tail -n 1)" 'cp['
+same 'as JSON too' "$("$ostiary" timeline "$box" --before src/app.js --json | jl '[d[0]["log_has_opens"], d[0]["writers"][0]["kind"], d[0]["writers"][0]["exe"] != ""]')" \
+	"[True, 'open', True]"
+same 'opens by path' "$("$ostiary" timeline "$box" --kind open --path copied --json | jl 'sorted({e["record"]["path"] for e in d})')" "['$work/ws/copied']"
+"$ostiary" rm -f "$box" >/dev/null
 
 # --- a living box --------------------------------------------------------------------------------------------------------
 "$ostiary" create -q --name "$tag-alive" >/dev/null

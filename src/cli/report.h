@@ -82,6 +82,7 @@ struct report {
         struct report_row *rows; /* the first REPORT_ROWS, then a ring of the last ones */
         size_t rows_n, ring_at;
         uint64_t rows_more;
+        uint64_t reads_n; /* opens for reading, which are counted and not told */
         struct report_host *hosts;
         size_t hosts_n;
         uint64_t hosts_more; /* requests to hosts that did not fit */

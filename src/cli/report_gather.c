@@ -189,12 +189,22 @@ static void on_bucket(struct report *r, const struct story_event *e)
                 r->buckets[i][SERIES_FILE]++;
 }
 
+/* is_reading(e): an open for reading: by the thousand, and nothing to look at. */
+static bool is_reading(const struct story_event *e)
+{
+        return e->record && strcmp(e->kind, "open") == 0 && strcmp(e->record->method, "r") == 0 &&
+               !audit_record_is_refused(e->record);
+}
+
 static void on_event(struct report *r, const struct story_event *e)
 {
         r->events_n++;
         r->groups_n[e->group]++;
         on_bucket(r, e);
-        on_row(r, e);
+        if (is_reading(e))
+                r->reads_n++;
+        else
+                on_row(r, e);
         if (e->change)
                 on_change(r, e->change);
         if (e->undo)

@@ -82,5 +82,13 @@ void report_timeline(const struct report *r, struct buf *b)
                 put_day(b, r->rows[at].time_us, day);
                 report_row_put(&r->rows[at], b);
         }
-        buf_put_str(b, "</tbody></table></div></section>\n");
+        buf_put_str(b, "</tbody></table></div>\n");
+        if (r->reads_n) {
+                buf_put_str(b, "<p class=\"more\">");
+                html_count(b, r->reads_n, "open", "opens");
+                buf_put_str(b, " for reading left out; <code>ostiary timeline ");
+                html_text(b, r->id);
+                buf_put_str(b, " --kind open</code> shows them</p>\n");
+        }
+        buf_put_str(b, "</section>\n");
 }
