@@ -1,6 +1,7 @@
 # bash completion for ostiary(1)
 
 _ostiary_boxes() { ostiary ps -a -q 2>/dev/null; }
+_ostiary_snapshots() { ostiary snapshots -q 2>/dev/null; }
 _ostiary_profiles() { ostiary profile ls 2>/dev/null | awk 'NR > 1 || $1 != "PROFILE" {print $1}'; }
 
 _ostiary() {
@@ -9,12 +10,12 @@ _ostiary() {
 	[ "$COMP_CWORD" -gt 0 ] && prev=${COMP_WORDS[COMP_CWORD - 1]}
 	local shape='--workspace --live --no-mask --profile --env --bind --limit --allow --deny --policy --secret --as --level --upstream-proxy --on-door-fault --audit --audit-full
 		--cwd --force'
-	local life='--name --publish --keep --rm --quiet'
+	local life='--name --publish --from --turns --keep --rm --quiet'
 	local story='--since --until --kind --pid --process --host --path'
 	local screen='--tty --no-tty --terminal --detach-key'
 
 	if [ "$COMP_CWORD" = 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W 'run shell create exec attach cp diff ps logs log timeline report audit forward ports stop rm gc
+		mapfile -t COMPREPLY < <(compgen -W 'run shell create exec attach cp diff ps logs log timeline report audit forward ports stop rm resume fork snapshot snapshots turns gc
 			allow deny rules approvals approve refuse why learn trust secret secrets revoke rotate
 			explain doctor probe profile policy version help' -- "$cur")
 		return
@@ -36,7 +37,12 @@ _ostiary() {
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
-	--profile | --from)
+	--from)
+		[ "$command" = profile ] && words=$(_ostiary_profiles) || words=$(_ostiary_snapshots)
+		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+		return
+		;;
+	--profile)
 		mapfile -t COMPREPLY < <(compgen -W "$(_ostiary_profiles)" -- "$cur")
 		return
 		;;
@@ -98,8 +104,8 @@ _ostiary() {
 	esac
 
 	case $command in
-	run) words="$shape $life --detach $screen $(_ostiary_profiles)" ;;
-	shell) words="$shape $life --detach $screen" ;;
+	run) words="$shape $life --resume --new --detach $screen $(_ostiary_profiles)" ;;
+	shell) words="$shape $life --resume --new --detach $screen" ;;
 	create) words="$shape $life $(_ostiary_profiles)" ;;
 	explain) words="$shape --json --seccomp $(_ostiary_profiles)" ;;
 	exec) words="--env --workdir --quiet $screen $(_ostiary_boxes)" ;;
@@ -155,6 +161,12 @@ _ostiary() {
 		;;
 	stop) words="--time $(_ostiary_boxes)" ;;
 	rm) words="--force $(_ostiary_boxes)" ;;
+	resume) words="--detach --quiet $screen $(_ostiary_boxes)" ;;
+	fork) words="--number --name --json $(_ostiary_boxes)" ;;
+	snapshot | turns) words="--json $(_ostiary_boxes)" ;;
+	snapshots)
+		if [ "$COMP_CWORD" = 2 ]; then words='ls rm --quiet --json'; else words=$(_ostiary_snapshots); fi
+		;;
 	gc | doctor | probe | version) words='--json' ;;
 	profile)
 		if [ "$COMP_CWORD" = 2 ]; then words='ls show new'; else words="--json --from $(_ostiary_profiles)"; fi
@@ -162,7 +174,7 @@ _ostiary() {
 	policy)
 		if [ "$COMP_CWORD" = 2 ]; then words='check reload'; else words="--policy --profile --box --header --data --json $(_ostiary_boxes)"; fi
 		;;
-	help) words='run shell create exec attach cp diff ps logs log timeline report audit forward ports stop rm gc allow deny rules approvals approve refuse why
+	help) words='run shell create exec attach cp diff ps logs log timeline report audit forward ports stop rm resume fork snapshot snapshots turns gc allow deny rules approvals approve refuse why
 		learn trust secret secrets revoke rotate explain doctor probe profile policy version help' ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")

@@ -4,6 +4,10 @@ function __ostiary_boxes
     ostiary ps -a -q 2>/dev/null
 end
 
+function __ostiary_snapshots
+    ostiary snapshots -q 2>/dev/null
+end
+
 function __ostiary_profiles
     ostiary profile ls 2>/dev/null | awk 'NR > 1 || $1 != "PROFILE" {print $1}'
 end
@@ -26,6 +30,11 @@ complete -c ostiary -n __fish_use_subcommand -a forward -d 'reach a server in a 
 complete -c ostiary -n __fish_use_subcommand -a ports -d 'ports that a box listens on'
 complete -c ostiary -n __fish_use_subcommand -a stop -d 'end boxes'
 complete -c ostiary -n __fish_use_subcommand -a rm -d 'delete boxes and what they hold'
+complete -c ostiary -n __fish_use_subcommand -a resume -d 'let a box that has ended go on'
+complete -c ostiary -n __fish_use_subcommand -a fork -d 'make more boxes that begin where this one is'
+complete -c ostiary -n __fish_use_subcommand -a snapshot -d 'keep what a box holds now, to start others from it'
+complete -c ostiary -n __fish_use_subcommand -a snapshots -d 'list and remove snapshots'
+complete -c ostiary -n __fish_use_subcommand -a turns -d 'list the turns of a box'
 complete -c ostiary -n __fish_use_subcommand -a gc -d 'remove what killed boxes left behind'
 complete -c ostiary -n __fish_use_subcommand -a allow -d 'let a box reach something, while it runs'
 complete -c ostiary -n __fish_use_subcommand -a deny -d 'refuse a box something, while it runs'
@@ -58,6 +67,22 @@ complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -s C -l cwd -x -a '(__fish_complete_directories)' -d 'where the command starts'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l force -x -d 'use a workspace that would be refused'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create' -s n -l name -x -d 'name of the box'
+complete -c ostiary -n '__fish_seen_subcommand_from run shell create' -l from -x -a '(__ostiary_snapshots)' -d 'begin with what a snapshot holds'
+complete -c ostiary -n '__fish_seen_subcommand_from run shell create' -l turns -d 'keep what each command changes apart'
+complete -c ostiary -n '__fish_seen_subcommand_from run shell' -l resume -d 'go on in the box that holds unapplied changes'
+complete -c ostiary -n '__fish_seen_subcommand_from run shell' -l new -d 'start a new box without asking'
+complete -c ostiary -n '__fish_seen_subcommand_from resume' -s d -l detach -d 'do not attach'
+complete -c ostiary -n '__fish_seen_subcommand_from resume' -s t -l tty -d 'give the command a terminal'
+complete -c ostiary -n '__fish_seen_subcommand_from resume' -s T -l no-tty -d 'give it pipes'
+complete -c ostiary -n '__fish_seen_subcommand_from resume snapshots' -s q -l quiet -d 'say less'
+complete -c ostiary -n '__fish_seen_subcommand_from resume' -l terminal -x -a 'strict normal raw' -d 'what output may do to the terminal'
+complete -c ostiary -n '__fish_seen_subcommand_from resume' -l detach-key -x -d 'the key before d that detaches'
+complete -c ostiary -n '__fish_seen_subcommand_from fork' -s n -l number -x -d 'how many'
+complete -c ostiary -n '__fish_seen_subcommand_from fork' -l name -x -d 'their names'
+complete -c ostiary -n '__fish_seen_subcommand_from fork snapshot snapshots turns' -l json -d 'as JSON'
+complete -c ostiary -n '__fish_seen_subcommand_from resume fork snapshot turns' -a '(__ostiary_boxes)' -d box
+complete -c ostiary -n '__fish_seen_subcommand_from snapshots' -a 'ls rm (__ostiary_snapshots)'
+complete -c ostiary -n '__fish_seen_subcommand_from undo' -l turn -x -d 'take one turn of a box back'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create' -l keep -d 'keep the box at its end'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create' -l rm -d 'discard the box at its end'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create exec attach cp ps' -s q -l quiet -d 'say less'

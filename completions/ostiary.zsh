@@ -7,6 +7,12 @@ _ostiary_boxes() {
 	_describe -t boxes 'box' boxes "$@"
 }
 
+_ostiary_snapshots() {
+	local -a snapshots
+	snapshots=(${(f)"$(ostiary snapshots -q 2>/dev/null)"})
+	_describe -t snapshots 'snapshot' snapshots
+}
+
 _ostiary_profiles() {
 	local -a profiles
 	profiles=(${(f)"$(ostiary profile ls 2>/dev/null | awk 'NR > 1 || $1 != "PROFILE" {print $1}')"})
@@ -41,6 +47,11 @@ _ostiary() {
 		'ports:ports that a box listens on'
 		'stop:end boxes'
 		'rm:delete boxes and what they hold'
+		'resume:let a box that has ended go on'
+		'fork:make more boxes that begin where this one is'
+		'snapshot:keep what a box holds now, to start others from it'
+		'snapshots:list and remove snapshots'
+		'turns:list the turns of a box'
 		'gc:remove what killed boxes left behind'
 		'allow:let a box reach something, while it runs'
 		'deny:refuse a box something, while it runs'
@@ -96,6 +107,8 @@ _ostiary() {
 	life=(
 		'(-n --name)'{-n,--name}'[name of the box]:name:'
 		'*--publish[a port of the box on the host]:port:'
+		'--from[begin with what a snapshot holds]:snapshot:_ostiary_snapshots'
+		'--turns[keep what each command changes apart]'
 		'(--rm)--keep[keep the box at its end]'
 		'(--keep)--rm[discard the box at its end]'
 		'(-q --quiet)'{-q,--quiet}'[no line about the box]'
@@ -112,7 +125,8 @@ _ostiary() {
 	command) _describe -t commands 'command' commands ;;
 	argument)
 		case $words[1] in
-		run | shell) _arguments $shape $life $screen '(-d --detach)'{-d,--detach}'[do not attach]' \
+		run | shell) _arguments $shape $life $screen '(--new)--resume[go on in the box that holds unapplied changes]' \
+			'(--resume)--new[start a new box without asking]' '(-d --detach)'{-d,--detach}'[do not attach]' \
 			'1:agent or command:_ostiary_profiles' '*::command:_normal' ;;
 		create) _arguments $shape $life '1:agent:_ostiary_profiles' ;;
 		explain) _arguments $shape '--json[as JSON]' '--seccomp[print the table of system calls]' \
@@ -157,6 +171,14 @@ _ostiary() {
 		rotate) _arguments '1:box:_ostiary_boxes' '2:name:' '3:value from standard input:(-)' ;;
 		stop) _arguments '(-t --time)'{-t,--time}'[kill after this time]:time:' '*:box:_ostiary_boxes' ;;
 		rm) _arguments '(-f --force)'{-f,--force}'[end the box first if it runs]' '*:box:_ostiary_boxes' ;;
+		resume) _arguments $screen '(-d --detach)'{-d,--detach}'[do not attach]' \
+			'(-q --quiet)'{-q,--quiet}'[no line about the box]' '1:box:_ostiary_boxes' '*::command:_normal' ;;
+		fork) _arguments '(-n --number)'{-n,--number}'[how many]:number:' '--name[their names]:prefix:' '--json[as JSON]' \
+			'1:box:_ostiary_boxes' ;;
+		snapshot) _arguments '--json[as JSON]' '1:box:_ostiary_boxes' '2:name:' ;;
+		snapshots) _arguments '(-q --quiet)'{-q,--quiet}'[names only]' '--json[as JSON]' '1:action:(ls rm)' \
+			'*:snapshot:_ostiary_snapshots' ;;
+		turns) _arguments '--json[as JSON]' '1:box:_ostiary_boxes' ;;
 		gc | doctor | probe | version) _arguments '--json[as JSON]' ;;
 		profile) _arguments '--json[as JSON]' '--from[begin with this profile]:profile:_ostiary_profiles' '1:action:(ls show new)' '2:profile:_ostiary_profiles' ;;
 		policy) _arguments '*--policy[rules that go before your own]:file:_files' '--profile[with its rules]:profile:_ostiary_profiles' \
