@@ -16,6 +16,7 @@
 #include "session/secret_mask.h"
 #include "session/snapshots.h"
 #include "session/supervisor.h"
+#include "workspace/index_kept.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -206,6 +207,7 @@ int session_run(struct session_opts *opts, const struct store *store, char **id,
                 goto fail;
         }
         *client_fd = pair[0];
+        index_kept_begin(dir); /* while the box is built */
         return 0;
 fail:
         close_fd(&dir); /* what failed may have been the number of descriptors */

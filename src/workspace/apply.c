@@ -7,6 +7,7 @@
 #include "base/fdio.h"
 #include "base/str.h"
 #include "workspace/apply_int.h"
+#include "workspace/index_kept.h"
 #include "workspace/objects.h"
 #include "workspace/undo_int.h"
 
@@ -315,6 +316,9 @@ int apply_run(int box_dir_fd, const char *box_id, int undo_fd, const struct ws_r
         /* also after a failure: what has landed is not pending */
         if (applied_append(box_dir_fd, &a.put, r == 0 ? err : NULL) < 0)
                 r = -1;
+        for (size_t i = 0; a.land.n && i < n; i++)
+                if (choices[i].how == APPLY_TAKE)
+                        index_kept_landed(box_dir_fd, root, choices[i].change->path);
         applied_free(a.applied);
         undo_land_free(&a.land);
         buf_free(&a.will);

@@ -11,6 +11,7 @@
 #include "base/kv.h"
 #include "base/str.h"
 #include "wire/tree.h"
+#include "workspace/index_kept.h"
 #include "workspace/stack.h"
 
 #include <errno.h>
@@ -312,6 +313,7 @@ int ws_roots_open(struct ws_roots *r, int box_dir_fd, int frozen_fd, unsigned tu
         for (size_t i = 0; i < r->n; i++)
                 if (root_open(r, &r->v[i], box_dir_fd, frozen_fd, &s, &span, err) < 0)
                         goto fail;
+        index_kept_load(box_dir_fd, r);
         return 0;
 fail:
         ws_roots_free(r);

@@ -12,6 +12,7 @@
 #ifndef WORKSPACE_BOX_ROOTS_H
 #define WORKSPACE_BOX_ROOTS_H
 
+#include "base/sha256.h"
 #include "workspace/view.h"
 
 #include <stdbool.h>
@@ -32,7 +33,9 @@ struct ws_root {
                                   directory now"), or NULL */
         struct ws_view before; /* what the changes are compared with */
         struct ws_view after;  /* what the box sees */
-        size_t top_n;          /* layers of ${after} that are not in ${before}; they come first */
+        char index_meaning[SHA256_HEX_LEN + 1]; /* of its git index at the start (index_kept.h); ""
+                                                   when it is not known */
+        size_t top_n; /* layers of ${after} that are not in ${before}; they come first */
 };
 
 struct ws_roots {

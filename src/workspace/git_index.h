@@ -6,6 +6,8 @@
 #ifndef WORKSPACE_GIT_INDEX_H
 #define WORKSPACE_GIT_INDEX_H
 
+#include "base/sha256.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,5 +26,10 @@ void git_index_free(struct git_index *);
 
 /* git_index_has(x, path): is it tracked, or a directory in which something is? */
 bool git_index_has(const struct git_index *, const char *path);
+
+/* git_index_meaning(data, len, hex): a hash of what an index says (paths, modes, ids, stages,
+ * flags), without what it remembers of the files' times: `git status` writes those anew whenever it
+ * likes. -1 when it is not understood. */
+int git_index_meaning(const void *, size_t len, char hex[SHA256_HEX_LEN + 1]);
 
 #endif
