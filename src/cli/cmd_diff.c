@@ -76,7 +76,8 @@ static int show(struct changes *c, const struct wishes *w, struct err *err)
                                     .context = (unsigned)w->context};
         out_wait("looking at what the box changed");
         int rc = diff_run(&d, err);
-        pager_end(&d.pager);
+        if (pager_end(&d.pager) < 0 && rc == 0)
+                rc = err_sys(err, "write the diff");
         int code = EXIT_OK;
         if (rc < 0 && !pager_left(&d.pager))
                 code = out_error(err);

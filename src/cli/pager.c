@@ -77,31 +77,51 @@ static void begin(struct pager *p)
         p->fd = ends[1];
 }
 
-int pager_put(struct pager *p, const void *bytes, size_t n)
+/* flush(p): write what is held. */
+static int flush(struct pager *p)
 {
+        size_t n = p->held.len;
+        p->held.len = 0;
+        if (n == 0)
+                return 0;
         if (!p->is_begun)
                 begin(p);
-        if (p->is_over) {
-                errno = EPIPE;
-                return -1;
-        }
-        if (fdio_write_all(p->fd, bytes, n) == 0)
+        if (!p->is_over && fdio_write_all(p->fd, p->held.data, n) == 0)
                 return 0;
+        if (p->is_over)
+                errno = EPIPE;
         p->is_over = errno == EPIPE;
         return -1;
 }
 
-void pager_end(struct pager *p)
+int pager_put(struct pager *p, const void *bytes, size_t n)
 {
+        enum { FLUSH_AT = 1 << 16 };
+        p->held.max = (size_t)1 << 30;
+        buf_put(&p->held, bytes, n);
+        if (p->held.is_broken) {
+                errno = ENOMEM;
+                return -1;
+        }
+        return p->held.len < FLUSH_AT ? 0 : flush(p);
+}
+
+int pager_end(struct pager *p)
+{
+        int rc = flush(p);
+        int why = errno;
         out_wait(NULL);
-        if (!p->is_begun || !p->pid)
-                return;
-        close(p->fd);
-        while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
-                ;
-        p->pid = 0;
-        signal(SIGINT, SIG_DFL);
-        signal(SIGQUIT, SIG_DFL);
+        buf_free(&p->held);
+        if (p->is_begun && p->pid) {
+                close(p->fd);
+                while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
+                        ;
+                p->pid = 0;
+                signal(SIGINT, SIG_DFL);
+                signal(SIGQUIT, SIG_DFL);
+        }
+        errno = why;
+        return rc;
 }
 
 bool pager_left(const struct pager *p)
