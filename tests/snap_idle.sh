@@ -1,0 +1,152 @@
+#!/bin/bash
+# suite: users=root,user timeout=240
+# Snapshots of boxes in which nothing runs: nothing is copied, the box goes on as it was, others begin
+# there; sizes add up; damage is told of; and running again never hides what an earlier box changed.
+set -u
+. "$(dirname "$0")/lib_life.sh"
+. "$here/lib_snap.sh"
+
+mkdir -p dir/sub
+echo host >kept
+echo host >changed
+echo host >gone
+echo host >dir/sub/deep
+
+# --- a box that has ended -----------------------------------------------------------------------------
+o run -q -n "$tag-a" -- sh -c 'echo box >changed; rm gone; echo new >new; ln new second; ln -s /etc/passwd link
+	rm -r dir; mkdir dir; echo mine >dir/mine; chmod 711 .; echo memory >~/memory; mkdir -m 0 shut'
+before=$(shows "$tag-a")
+o stop "$tag-a" >/dev/null
+inode=$(find "$boxes/$tag-a/layers/ws/upper/new" -printf %i)
+say "$ostiary" snapshot "$tag-a" "$tag-one"
+same 'a snapshot of a box that has ended prints its name' "$out" "$tag-one"
+same 'nothing is copied: the file is the same file' "$(find "$frozen" -name new -printf %i)" "$inode"
+same 'the box sees what it saw' "$(shows "$tag-a")" "$before"
+same 'its home too' "$(o exec "$tag-a" -- sh -c 'cat ~/memory')" memory
+same 'the host is as it was' "$(cat changed gone dir/sub/deep | tr '\n' ' ')" 'host host host '
+
+# --- another box begins there -------------------------------------------------------------------------
+o exec "$tag-a" -- sh -c 'echo later >later; echo later >changed; echo forgotten >~/memory'
+o create --from "$tag-one" -n "$tag-b" >/dev/null
+same 'a box made from the snapshot sees what was kept' "$(shows "$tag-b")" "$before"
+same 'and its home' "$(o exec "$tag-b" -- sh -c 'cat ~/memory')" memory
+say "$ostiary" run -q --rm --from "$tag-one" -- sh -c 'cat changed; ls gone'
+holds 'run --from too' "$out" box
+holds 'what was deleted stays deleted' "$err" gone
+say "$ostiary" run -q --from "$tag-one" -- true
+same 'a box from a snapshot that wrote nothing is not kept' "$(find "$boxes" -mindepth 1 -maxdepth 1 | wc -l)" 2
+say "$ostiary" run --from "$tag-one" -w / -- true
+holds 'another workspace is refused, with the reason' "$err" 'is of the workspace'
+say "$ostiary" run --from "$tag-one" --live -- true
+holds '--live is refused, with the reason' "$err" 'copy-on-write layers'
+say "$ostiary" run --from "$tag-on" -- true
+holds 'a snapshot that is not there is told of, with the nearest' "$err" "did you mean $tag-one"
+say "$ostiary" snapshot "$tag-a" "$tag-one"
+holds 'a name is used once' "$err" 'there is a snapshot named'
+say "$ostiary" snapshot "$tag-a" ../x
+holds 'a name that is a path is refused' "$err" 'cannot be a snapshot'
+say "$ostiary" snapshot "$tag-none"
+holds 'a box that is not there is told of' "$err" 'there is no box'
+
+# --- a living box without a command -----------------------------------------------------------------------
+o create -n "$tag-c" >/dev/null
+o exec "$tag-c" -- sh -c 'echo 1 >one'
+say "$ostiary" snapshot "$tag-c" "$tag-two" --json
+holds 'a living box without a command is frozen, not copied' "$out" '"copied":false'
+check 'and sleeps' "$(is_ended "$tag-c"; echo $?)" 'it still runs'
+same 'the next command wakes it' "$(o exec "$tag-c" -- cat one)" 1
+o exec "$tag-c" -- sh -c 'echo 2 >two'
+n=0
+for i in 1 2 3 4 5 6; do
+	o snapshot "$tag-c" >/dev/null &
+	pid=$!
+	[ "$(o exec "$tag-c" -- sh -c "echo $i >>count; cat one")" = 1 ] && n=$((n + 1))
+	wait "$pid"
+done
+same 'a command that comes while the box goes to sleep is run' "$n" 6
+same 'once' "$(o exec "$tag-c" -- sh -c 'wc -l <count')" 6
+
+# --- sizes, removal, gc ---------------------------------------------------------------------------------
+total=$(o gc --json | /usr/bin/python3 -c 'import json, sys
+g = json.load(sys.stdin)["frozen"]
+print(g["bytes"] if g["own_bytes"] + g["shared_bytes"] == g["bytes"] else "odd")')
+du=$(du -s -B1 --exclude=lock "$frozen" | cut -f1)
+same 'the sizes of frozen layers add up to what is on the disk' "$total" $((du - 512 * $(stat -c %b "$frozen")))
+say "$ostiary" snapshots --json
+check 'sizes and layers are listed' "$(/usr/bin/python3 -c 'import json, sys
+v = json.loads(sys.argv[1])
+assert v and all(s["own_bytes"] + s["shared_bytes"] == s["bytes"] for s in v)' "$out" 2>"$work/why"; echo $?)" "$(cat "$work/why")"
+o rm -f "$tag-b" "$tag-c" >/dev/null
+n=$(layers)
+o snapshots -q | grep -v "$tag-one" | xargs "$ostiary" snapshots rm >/dev/null
+check 'removing boxes and snapshots frees their layers' "$([ "$(layers)" -lt "$n" ]; echo $?)" "$n before, $(layers) after"
+same 'and no others' "$(shows "$tag-a" | grep -c later)" 1
+o run -q -n "$tag-d" --from "$tag-one" --keep -- true
+o snapshots rm "$tag-one" >/dev/null
+same 'a box outlives the snapshot it was made from' "$(o exec "$tag-d" -- cat changed)" box
+away
+same 'in the end nothing is left' "$(layers)" 0
+
+# --- damage -----------------------------------------------------------------------------------------------
+o run -q -n "$tag-e" -- sh -c 'echo e >e'
+o run -q -n "$tag-f" -- sh -c 'echo f >f'
+o snapshot "$tag-e" "$tag-e" >/dev/null
+o snapshot "$tag-f" "$tag-f" >/dev/null
+id=$(awk '/^layer /{print $2}' "$boxes/$tag-e/stack")
+mv "${frozen:?}/${id:?}" "$work/away"
+say "$ostiary" exec "$tag-e" -- true
+holds 'a layer that is missing is told of' "$err" "$id is missing"
+check 'the box is still there' "$([ -d "$boxes/$tag-e/layers" ]; echo $?)"
+same 'another box is not concerned' "$(o exec "$tag-f" -- cat f)" f
+mv "$work/away" "$frozen/$id"
+same 'when it is back, so is the box' "$(o exec "$tag-e" -- cat e)" e
+o stop "$tag-e" >/dev/null
+cp "$boxes/$tag-e/stack" "$work/stack"
+head -c 30 "$work/stack" >"$boxes/$tag-e/stack"
+say "$ostiary" exec "$tag-e" -- true
+holds 'a list that was cut is told of' "$err" 'is damaged'
+say "$ostiary" gc
+holds 'gc then removes no layer' "$err" 'no frozen layer is removed'
+check 'none at all' "$([ -d "$frozen/$id" ]; echo $?)"
+cp "$work/stack" "$boxes/$tag-e/stack"
+same 'mended, it goes on' "$(o exec "$tag-e" -- cat e)" e
+echo 'file x' >"$state/snapshots/$tag-bad"
+say "$ostiary" run --from "$tag-bad" -- true
+holds 'a snapshot that is damaged is told of' "$err" 'cannot be used'
+o snapshots rm "$tag-bad" >/dev/null
+away
+
+# --- running again -------------------------------------------------------------------------------------------
+o run -q -n "$tag-g" -- sh -c 'echo g >g'
+say "$ostiary" run -n "$tag-h" -- cat g
+holds 'a new box says that an earlier one holds changes' "$err" "box $tag-g holds changes of this workspace"
+holds 'and is a new one' "$err" 'No such file'
+say "$ostiary" run -q --resume -- cat g
+same '--resume goes on in it' "$out" g
+say "$ostiary" run --new -- true
+[[ $err == *'holds changes'* ]]
+check '--new does not speak of it' $((1 - $?)) "$err"
+say "$ostiary" resume -q "$tag-g" -- sh -c 'cat g; echo more >more'
+same 'resume runs a command over what it holds' "$out" g
+same 'with its own command when none is named' "$(o resume -q "$tag-g"; o exec "$tag-g" -- cat g more | tr '\n' ' ')" 'g more '
+say "$ostiary" resume "$tag-g"
+holds 'a box that runs is not resumed' "$err" 'is running'
+o rm -f "$tag-g" >/dev/null
+say "$ostiary" run -- true
+[[ $err == *'holds changes'* ]]
+check 'when it is removed nothing is said' $((1 - $?)) "$err"
+
+# --- what the host edits meanwhile ---------------------------------------------------------------------------
+o create -n "$tag-i" >/dev/null
+o exec "$tag-i" -- sh -c 'echo box >>changed'
+echo edited >changed
+echo edited >kept
+echo fresh >fresh
+same 'what the box changed stays its own, whatever the host does' "$(o exec "$tag-i" -- cat changed | tr '\n' ' ')" 'host box '
+o snapshot "$tag-i" >/dev/null # it is woken by what follows, and a start looks anew
+same 'after a start it sees what the host edited' "$(o exec "$tag-i" -- cat kept)" edited
+same 'and what the host added' "$(o exec "$tag-i" -- cat fresh)" fresh
+same 'the edit of the host is not lost' "$(cat changed)" edited
+away
+nothing_left 'nothing is left of the boxes'
+exit $bad
