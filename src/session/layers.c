@@ -147,10 +147,8 @@ void layers_fill_meta(struct box_meta *m, const struct session_plan *plan,
                       const struct session_opts *opts, const char *id)
 {
         _cleanup_buf_ struct buf words = {.max = 4096};
-        for (size_t i = 0; i < plan->argv.n && words.len < 512; i++) {
-                _cleanup_free_ char *q = str_quote(plan->argv.v[i]);
-                buf_put_fmt(&words, "%s%s", i ? " " : "", q);
-        }
+        for (size_t i = 0; i < plan->argv.n && words.len < 512; i++)
+                buf_put_fmt(&words, "%s%s", i ? " " : "", plan->argv.v[i]);
         char memory[16];
         bool has_memory = plan->box.limits.memory != 0;
         _cleanup_free_ char *reach = plan_door_words(plan), *secrets = plan_secrets_words(plan);

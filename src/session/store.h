@@ -56,7 +56,7 @@ struct box_meta {
         char *name; /* the user's name for it or the same as id */
         char *profile;
         char *workspace;
-        char *command; /* argv joined, quoted */
+        char *command; /* argv joined; whoever shows it quotes it */
         char *tier;    /* "ns" */
         char *grants;  /* what it was given, in words for the banner: "no network, memory 8G" */
         enum box_state state;
