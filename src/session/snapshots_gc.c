@@ -101,14 +101,14 @@ static int mark_all(const struct store *store, int frozen, struct marks *m, stru
  * the sum over all layers is what they take. */
 static uint64_t tree_bytes(int dir_fd, const char *name, int depth)
 {
-        uint64_t sum = 0;
+        struct stat st;
+        if (depth > DEPTH_MAX || fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+                return 0;
+        uint64_t sum = (uint64_t)st.st_blocks * 512;
         int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         _cleanup_closedir_ DIR *d = fd < 0 ? NULL : fdopendir(fd);
-        struct stat st;
-        if (!d || depth > DEPTH_MAX)
-                return 0;
-        if (fstat(fd, &st) == 0)
-                sum += (uint64_t)st.st_blocks * 512;
+        if (!d)
+                return sum;
         for (struct dirent *e; (e = readdir(d));) {
                 if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
                     fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
