@@ -1,5 +1,5 @@
 #!/bin/bash
-# run.sh - `make bench`: start, exec, many boxes, memory, work inside and the door, beside other tools.
+# run.sh - `make bench`: start, exec, many boxes, memory, work inside, the door and the log, beside other tools.
 #
 # Rounds are interleaved, figures are medians, processor time is that of all processes of a run. Prints
 # tables with the targets beside and writes out/bench/results.json. Nothing here fails because it was
@@ -8,7 +8,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 top=$PWD
 rounds=${ROUNDS:-40} work_rounds=${WORK_ROUNDS:-5} boxes=${BOXES:-100}
-only=${BENCH_ONLY:-start exec many work door custody}
+only=${BENCH_ONLY:-start exec many work door custody audit}
 ours=${OSTIARY:-$top/out/release/ostiary}
 me=$(id -u)
 [ -x "$ours" ] || { echo "bench: $ours is not there; run make first." >&2; exit 1; }
@@ -334,7 +334,9 @@ part_work() {
 . bench/door.sh
 # shellcheck source=bench/custody.sh
 . bench/custody.sh
-for part in start exec many work door custody; do wanted "$part" && "part_$part"; done
+# shellcheck source=bench/audit.sh
+. bench/audit.sh
+for part in start exec many work door custody audit; do wanted "$part" && "part_$part"; done
 
 echo
 echo "Targets"
