@@ -104,7 +104,8 @@ int audit_log_next(struct audit_log *l, struct audit_record *r, struct err *err)
                 if (got <= 0)
                         return got;
                 bool is_record = audit_record_parse(l->line, l->line_len, r, &l->strings) == 0;
-                follow(l, r, is_record);
+                if (!l->is_unchained)
+                        follow(l, r, is_record);
                 if (is_record)
                         return 1;
         }

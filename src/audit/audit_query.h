@@ -38,7 +38,8 @@ struct audit_log {
         const char *line;
         size_t line_len;
         uint64_t line_at;
-        uint64_t in_at; /* where ${in} begins in the file */
+        uint64_t in_at;    /* where ${in} begins in the file */
+        bool is_unchained; /* set by a caller who only reads: the chain is not followed */
         /* the first fault of the chain: the number of the line it was found at, and words */
         uint64_t broken_at;
         char broken[160];

@@ -29,6 +29,7 @@ struct report_row {
 
 struct report_host {
         char *host; /* raw */
+        uint32_t hash;
         uint64_t port, n, denied_n, bytes_up, bytes_down;
         char *cure; /* raw; "" when nothing was refused */
 };

@@ -75,14 +75,18 @@ static void list_add(struct report_list *l, const struct story_event *e)
 
 static struct report_host *host_of(struct report *r, const struct audit_record *rec)
 {
+        uint32_t hash = 2166136261u ^ (uint32_t)rec->port;
+        for (const char *p = rec->host; *p; p++)
+                hash = (hash ^ (uint8_t)*p) * 16777619u;
         for (size_t i = 0; i < r->hosts_n; i++)
-                if (r->hosts[i].port == rec->port && strcmp(r->hosts[i].host, rec->host) == 0)
+                if (r->hosts[i].hash == hash && r->hosts[i].port == rec->port &&
+                    strcmp(r->hosts[i].host, rec->host) == 0)
                         return &r->hosts[i];
         if (r->hosts_n == REPORT_HOSTS)
                 return NULL;
         struct report_host *h = &r->hosts[r->hosts_n++];
         *h = (struct report_host){
-                .host = str_dup(rec->host), .port = rec->port, .cure = str_dup("")};
+                .host = str_dup(rec->host), .hash = hash, .port = rec->port, .cure = str_dup("")};
         return h;
 }
 

@@ -67,6 +67,7 @@ int story_log_begin(struct story *s, int dir_fd, struct err *err)
         int got;
         if (audit_log_open(&s->log, dir_fd, err) < 0)
                 return -1;
+        s->log.is_unchained = true; /* verifying is another question: audit verify */
         s->high_us = INT64_MIN;
         while ((got = audit_log_next(&s->log, &r, err)) > 0) {
                 s->end_at = s->log.line_at + s->log.line_len + 1;
@@ -76,6 +77,7 @@ int story_log_begin(struct story *s, int dir_fd, struct err *err)
         audit_log_close(&s->log);
         if (got < 0 || audit_log_open(&s->log, dir_fd, err) < 0)
                 return -1;
+        s->log.is_unchained = true;
         if (s->late_n)
                 qsort(s->late, s->late_n, sizeof *s->late, by_time);
         s->high_us = INT64_MIN;
