@@ -71,6 +71,20 @@ struct ws_dir *ws_dir_root(const struct ws_view *v, struct err *err)
         return d;
 }
 
+/* open_marks(dir_fd, name, is_dir, marks, err): by opening it; 1 when it is not there any more.
+ * Unreadable: its marks stay unknown. The walk tells such an entry as one that cannot be read, so
+ * nothing hides behind it. */
+static int open_marks(int dir_fd, const char *name, bool is_dir, struct ws_marks *m,
+                      struct err *err)
+{
+        _cleanup_close_ int fd = openat(dir_fd, name, is_dir ? dir_flags : file_flags);
+        if (fd >= 0)
+                return view_marks(fd, m, err);
+        if (errno == EACCES || errno == EPERM)
+                return 0;
+        return errno == ENOENT ? 1 : err_sys(err, "open an entry of a layer");
+}
+
 /* found(d, part, name, st, marks, err): what one layer has by that name: 1 something, 0 nothing
  * that shows but what is below does, 2 nothing and nothing below either; -1 an error. Directories
  * and files of overlays come with their marks. */
@@ -86,18 +100,13 @@ static int found(const struct ws_dir *d, const struct ws_part *p, const char *na
                 return 2;
         if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode))
                 return 1;
-        _cleanup_close_ int fd = openat(p->fd, name, S_ISDIR(st->st_mode) ? dir_flags : file_flags);
-        if (fd < 0) {
-                /* Unreadable: its marks stay unknown. The walk tells such an entry as one that
-                 * cannot be read, so nothing hides behind it. Vanished or swapped: look again. */
-                if (errno == EACCES || errno == EPERM)
-                        return 1;
-                return errno == ENOENT ? 0 : err_sys(err, "open an entry of a layer");
-        }
-        if (view_marks(fd, m, err) < 0)
-                return -1;
-        return S_ISREG(st->st_mode) && st->st_size == 0 && p->has_xattr_wh && m->is_whiteout ? 2
-                                                                                             : 1;
+        int asks = view_marks_at(p->fd, name, m, err);
+        if (asks > 0)
+                asks = open_marks(p->fd, name, S_ISDIR(st->st_mode), m, err);
+        if (asks != 0)
+                return asks < 0 ? -1 : 0;
+        bool is_hidden = S_ISREG(st->st_mode) && st->st_size == 0 && p->has_xattr_wh;
+        return is_hidden && m->is_whiteout ? 2 : 1;
 }
 
 int ws_dir_look(const struct ws_dir *d, const char *name, struct ws_node *node, struct err *err)

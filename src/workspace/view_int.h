@@ -33,6 +33,9 @@ struct ws_marks {
 /* view_marks(fd, marks, err): read them from an open file or directory of an overlay's layer; a
  * redirect or a metacopy is an error (case 77). */
 int view_marks(int fd, struct ws_marks *, struct err *);
+/* view_marks_at(dir_fd, name, marks, err): the same without opening it. 0, -1, or 1 when that does
+ * not do and it is to be opened: an old kernel, or a mark whose value counts. */
+int view_marks_at(int dir_fd, const char *name, struct ws_marks *, struct err *);
 
 /* view_node_of(st, layer, node): without what only marks tell. */
 struct stat;
