@@ -39,7 +39,7 @@ say "$ostiary" undo
 cd .. && rmdir below
 same 'undo from a directory below' "$code" 0
 same 'everything is as it was' "$(shot .)" "$before"
-same 'the box has it pending again' "$("$ostiary" diff "$tag-t" --name-only | grep -c .)" 11
+same 'the box has it pending again' "$("$ostiary" diff "$tag-t" --name-only | grep -c .)" 12
 say "$ostiary" undo
 same 'undo again finds nothing more to take back' "$code" 125
 holds 'and says so' "$err" 'nothing was applied'

@@ -13,10 +13,8 @@
 #include "cli/undo_find.h"
 #include "cli/undo_turn.h"
 #include "session/store.h"
-#include "workspace/apply.h"
 #include "workspace/undo.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +28,6 @@ struct job {
         bool is_all_yes, is_all_no; /* answered for every further one */
         struct json *json;
         struct undo_record of; /* head of the record at hand */
-        int box_fd;            /* of its box, or -1 */
-        int root_fd;
         size_t told_n;
         uint64_t done_n, left_n;
 };
@@ -82,15 +78,7 @@ static void tell(struct job *j, const char *path, const char *words, bool is_don
 
 static void on_done(void *arg, const char *path, const char *words)
 {
-        struct job *j = arg;
-        struct undo_state now;
-        tell(j, path, words, true);
-        /* The box it came from has it pending again, or not any more. */
-        if (j->is_dry || j->box_fd < 0 || j->root_fd < 0 ||
-            undo_state_of(j->root_fd, path, -1, &now, NULL, NULL) < 0)
-                return;
-        (void)applied_note(j->box_fd, j->of.layer, path, &now, NULL);
-        undo_state_free(&now);
+        tell(arg, path, words, true);
 }
 
 static void on_left(void *arg, const char *path, const char *why)
@@ -110,8 +98,10 @@ static int undo_one(struct job *j, const struct undo_find_one *one, struct err *
         if (undo_read(j->undo_fd, one->n, &j->of, err) < 0)
                 return -1;
         struct err unheard = {0}; /* a box that was removed has nothing pending */
-        j->box_fd = *j->of.box && *j->of.layer ? store_box_dir(&j->store, j->of.box, &unheard) : -1;
-        j->root_fd = open(j->of.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_close_ int box_fd =
+                *j->of.box && *j->of.layer ? store_box_dir(&j->store, j->of.box, &unheard) : -1;
+        o.has_box = box_fd >= 0;
+        o.box_dir_fd = box_fd;
         int rc = undo_run(j->undo_fd, one->n, &o, &r, err);
         j->done_n += r.done_n;
         j->left_n += r.left_n;
@@ -131,8 +121,6 @@ static int undo_one(struct job *j, const struct undo_find_one *one, struct err *
                 json_u64(j->json, "record", r.record_n);
                 json_close(j->json, '}');
         }
-        close_fd(&j->box_fd);
-        close_fd(&j->root_fd);
         undo_record_free(&j->of);
         return rc;
 }
@@ -163,7 +151,7 @@ static int work(struct job *j, const struct strs *words, struct err *err)
 
 static int run(int argc, char **argv)
 {
-        struct job j = {.undo_fd = -1, .box_fd = -1, .root_fd = -1};
+        struct job j = {.undo_fd = -1};
         uint64_t turn = 0;
         const struct arg flags[] = {
                 ARG_U64(0, "turn", &turn, "N",

@@ -174,8 +174,7 @@ void applied_free(struct applied *a)
 bool applied_has(void *arg, const char *layer, const char *path, const struct ws_node *node)
 {
         const struct entry *e = find(arg, layer, path);
-        if (!e || !e->has_put || !undo_state_same(&e->put, &e->host) ||
-            e->put.mode != e->host.mode)
+        if (!e || !e->has_put || !undo_state_same(&e->put, &e->host) || e->put.mode != e->host.mode)
                 return false;
         if (node->kind == WS_NONE)
                 return e->put.kind == '-';
@@ -205,6 +204,13 @@ bool applied_last(const struct applied *a, const char *layer, const char *path,
                 return false;
         memcpy(sha, e->host.sha, SHA256_HEX_LEN + 1);
         return true;
+}
+
+bool applied_is_put(const struct applied *a, const char *layer, const char *path,
+                    const struct undo_state *s)
+{
+        const struct entry *e = find(a, layer, path);
+        return e && e->has_put && undo_state_same(&e->put, s) && e->put.mode == s->mode;
 }
 
 static void put_line(struct buf *b, const char *key, const char *layer, const char *path,
@@ -260,6 +266,12 @@ struct apply_origins **applied_origins(const struct applied *a)
         return a ? a->origins : NULL;
 }
 
+void applied_put_host(struct buf *b, const char *layer, const char *path,
+                      const struct undo_state *s)
+{
+        put_line(b, "host", layer, path, NULL, s);
+}
+
 int applied_append(int box_dir_fd, const struct buf *b, struct err *err)
 {
         if (b->len == 0)
@@ -278,12 +290,4 @@ int applied_append(int box_dir_fd, const struct buf *b, struct err *err)
         if (fdio_write_all(fd, b->data, b->len) < 0)
                 return err_sys(err, "write down what is applied of the box");
         return 0;
-}
-
-int applied_note(int box_dir_fd, const char *layer, const char *path, const struct undo_state *s,
-                 struct err *err)
-{
-        _cleanup_buf_ struct buf b = {0};
-        put_line(&b, "host", layer, path, NULL, s);
-        return applied_append(box_dir_fd, &b, err);
 }

@@ -30,11 +30,6 @@ bool applied_has(void *arg, const char *layer, const char *path, const struct ws
 /* applied_is_ours(a, layer, path, state): is this what we put there, or put back, ourselves? */
 bool applied_is_ours(const struct applied *, const char *layer, const char *path,
                      const struct undo_state *);
-/* applied_note(box_dir_fd, layer, path, state, err): that undo made the host's path so: a change
- * that was taken back is pending again, one that was done again is not. */
-int applied_note(int box_dir_fd, const char *layer, const char *path, const struct undo_state *,
-                 struct err *);
-
 /* apply_judge(change, applied, conflict, err): looks at the host as it is now. Equal content on
  * both sides is no conflict. ${applied} may be NULL. */
 int apply_judge(const struct ws_change *, const struct applied *, enum apply_conflict *,

@@ -12,6 +12,11 @@ struct buf;
 void applied_put_will(struct buf *, const char *layer, const char *path, const struct undo_state *);
 void applied_put_done(struct buf *, const char *layer, const char *path, const struct ws_node *,
                       const struct undo_state *);
+/* applied_put_host: undo makes, or made, the host's path so. applied_is_put: is this what was
+ * applied there? */
+void applied_put_host(struct buf *, const char *layer, const char *path, const struct undo_state *);
+bool applied_is_put(const struct applied *, const char *layer, const char *path,
+                    const struct undo_state *);
 int applied_append(int box_dir_fd, const struct buf *, struct err *);
 
 /* applied_put_took(b, layer, ino): that a file of the host with this inode was replaced or deleted

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "workspace/undo_int.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -72,6 +73,8 @@ int objects_put(int objects_fd, int src_fd, char hex[SHA256_HEX_LEN + 1], uint64
         if (fd < 0)
                 return err_sys(err, "make an object of the undo directory");
         int r = objects_copy(src_fd, fd, hex, size, err);
+        if (r == 0)
+                undo_disk_start(fd);
         if (r == 0 && name_it(objects_fd, fd, temp, hex) < 0)
                 r = err_sys(err, "name an object of the undo directory");
         if (r < 0 && *temp)

@@ -54,6 +54,7 @@ struct undo_ident {
         uint64_t dev, ino, size;
         int64_t mtime_ns, ctime_ns;
         int64_t born_ns; /* of a directory; 0: not known. Not compared. */
+        bool is_linked;  /* a file with other names: when one of those lands, its ctime moves */
         bool uid_known;
         uid_t uid; /* not compared: what replaces a file belongs to whom it belonged, if it can */
         gid_t gid;
@@ -147,6 +148,10 @@ int undo_prune(int undo_fd, uint64_t max_age_s, uint64_t max_bytes, uint64_t *re
 struct undo_opts {
         bool is_dry;
         const struct strs *paths; /* these and what is below them; NULL: all */
+        /* The directory of the box that the record names, if it is still there: what is taken back
+         * is pending in it again (apply.h). */
+        bool has_box;
+        int box_dir_fd;
         /* a path whose content is not what the record left there: asked, and skipped on false */
         bool (*may_replace)(void *arg, const char *path, const char *why);
         void (*on_done)(void *arg, const char *path, const char *words);

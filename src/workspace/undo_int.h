@@ -20,6 +20,11 @@ int undo_numbers(int undo_fd, uint64_t **numbers, size_t *n, struct err *);
  * root; their records say what they are called. The lock is held. */
 int undo_sweep(int undo_fd, int root_fd, struct err *);
 
+/* undo_disk_start(fd): begin to write a finished file. undo_disk_commit(fd, err): wait until all
+ * that was begun on that filesystem is on disk; ${fd} was written last. */
+void undo_disk_start(int fd);
+int undo_disk_commit(int fd, struct err *);
+
 /* --- landing: many paths of one root from one state to another ----------------------------------
  */
 

@@ -99,8 +99,8 @@ static int give_up(struct undo_land *l, struct batch *b)
 static int land_batch(struct undo_land *l, struct batch *b, struct err *err)
 {
         char temp[TEMP_LEN];
-        if (b->n && syncfs(l->root_fd) < 0) {
-                err_sys(err, "write the files to disk");
+        if (b->n && undo_disk_commit(b->v[b->n - 1].file_fd, err) < 0) {
+                err_add(err, "write the files");
                 return give_up(l, b);
         }
         for (size_t i = 0; i < b->n; i++) {
@@ -146,12 +146,14 @@ static int prepare(struct undo_land *l, struct batch *b, struct undo_op *op, int
                         (void)unlinkat(dir_fd, temp, 0);
                 close_fd(&s.dir_fd);
                 close_fd(&s.file_fd);
-        } else if (op->before.kind == 'f' && op->ident.uid_known) {
-                /* Whose it was it stays, where that can be. */
-                if (fchown(s.file_fd, op->ident.uid, op->ident.gid) < 0 &&
-                    fchown(s.file_fd, (uid_t)-1, op->ident.gid) < 0)
-                        errno = 0;
+                return 0;
         }
+        /* Whose it was it stays, where that can be. */
+        if (op->before.kind == 'f' && op->ident.uid_known &&
+            fchown(s.file_fd, op->ident.uid, op->ident.gid) < 0 &&
+            fchown(s.file_fd, (uid_t)-1, op->ident.gid) < 0)
+                errno = 0;
+        undo_disk_start(s.file_fd);
         return 0;
 }
 
@@ -231,9 +233,10 @@ static int make_dirs(struct undo_land *l, uint64_t *done_n, struct err *err)
         return r;
 }
 
+/* A file with other names is made anew: they keep their mode. */
 static bool is_mode_only(const struct undo_op *op)
 {
-        return op->before.kind == 'f' && op->after.kind == 'f' &&
+        return !op->ident.is_linked && op->before.kind == 'f' && op->after.kind == 'f' &&
                op->before.size == op->after.size && strcmp(op->before.sha, op->after.sha) == 0;
 }
 

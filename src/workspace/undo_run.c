@@ -1,8 +1,10 @@
 /* undo_run.c - put back what a record replaced. It lands like an apply and is recorded like one, so
  * an undo can be undone. A path that is not as the record left it is the user's: asked first. */
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "workspace/apply_int.h"
 #include "workspace/objects.h"
 #include "workspace/undo.h"
 #include "workspace/undo_int.h"
@@ -19,7 +21,9 @@ struct run {
         struct undo_record record;
         struct undo_land land;
         int objects_fd;
-        mode_t new_dirs; /* of directories that are gone meanwhile */
+        mode_t new_dirs;         /* of directories that are gone meanwhile */
+        struct applied *applied; /* of the box, or NULL */
+        struct buf notes;        /* for its `applied`, before anything lands */
 };
 
 static int open_root(const struct undo_record *r, struct err *err)
@@ -88,6 +92,18 @@ static const char *why_not(const struct run *u, const struct undo_entry *e,
         return why;
 }
 
+/* note(u, path, then): for the box, before it lands. What is taken back is pending whatever moment
+ * we are killed in: until it has landed both sides are equal, and that is no change. What is done
+ * again is pending until it has landed. */
+static void note(struct run *u, const char *path, const struct undo_state *then)
+{
+        static const struct undo_state unknown = {.kind = '?'};
+        if (u->applied)
+                applied_put_host(&u->notes, u->record.layer, path,
+                                 applied_is_put(u->applied, u->record.layer, path, then) ? &unknown
+                                                                                         : then);
+}
+
 /* plan(u, e): what is to be done for one entry. */
 static int plan(struct run *u, struct undo_entry *e, struct err *err)
 {
@@ -103,6 +119,8 @@ static int plan(struct run *u, struct undo_entry *e, struct err *err)
                 e->is_undone = is_there;
                 if (why)
                         left(u, e->path, why);
+                else if (!u->opts->is_dry)
+                        note(u, e->path, &e->before);
                 return 0;
         }
         if (u->opts->is_dry) {
@@ -123,6 +141,7 @@ static int plan(struct run *u, struct undo_entry *e, struct err *err)
                 left(u, e->path, "it was changed at this moment");
                 return 0;
         }
+        note(u, e->path, &e->before);
         undo_state_copy(&then, &e->before);
         undo_land_add(&u->land, e->path, &kept, &then, &again)->user = e;
         return 0;
@@ -149,25 +168,11 @@ static mode_t mode_of(void *arg, const char *path)
         return u->new_dirs;
 }
 
-/* tell(u): what became of each; and what of the old record is taken back now. */
-static int tell(struct run *u, int undo_fd, struct err *err)
+/* mark(u, undo_fd, by): what of the old record is taken back now, by record ${by}, or by nobody (0)
+ * because it was as before already. */
+static int mark(struct run *u, int undo_fd, uint64_t by, struct err *err)
 {
         struct undo_record *r = &u->record;
-        uint64_t by = undo_number(u->land.writer);
-        for (size_t i = 0; i < u->land.n; i++) {
-                const struct undo_op *op = &u->land.v[i];
-                struct undo_entry *e = op->user;
-                if (op->landing == UNDO_LEFT) {
-                        left(u, op->path, op->why);
-                } else if (op->landing == UNDO_LANDED) {
-                        u->result->done_n++;
-                        if (e)
-                                e->is_undone = true;
-                        if (u->opts->on_done)
-                                u->opts->on_done(u->opts->arg, op->path,
-                                                 words_of(&op->before, &op->after));
-                }
-        }
         struct undo_writer *w = undo_again(undo_fd, r->n, err);
         if (!w)
                 return -1;
@@ -182,6 +187,30 @@ static int tell(struct run *u, int undo_fd, struct err *err)
         int done = undo_sync(w, err);
         undo_close(w);
         return done;
+}
+
+/* tell(u): what became of each. */
+static int tell(struct run *u, int undo_fd, struct err *err)
+{
+        const struct undo_record *r = &u->record;
+        uint64_t by = undo_number(u->land.writer);
+        for (size_t i = 0; i < u->land.n; i++) {
+                const struct undo_op *op = &u->land.v[i];
+                struct undo_entry *e = op->user;
+                if (op->landing == UNDO_LEFT) {
+                        left(u, op->path, op->why);
+                } else if (op->landing == UNDO_LANDED) {
+                        u->result->done_n++;
+                        if (e)
+                                e->is_undone = true;
+                        if (u->applied)
+                                applied_put_host(&u->notes, r->layer, op->path, &op->after);
+                        if (u->opts->on_done)
+                                u->opts->on_done(u->opts->arg, op->path,
+                                                 words_of(&op->before, &op->after));
+                }
+        }
+        return mark(u, undo_fd, by, err);
 }
 
 static int land(struct run *u, int undo_fd, struct err *err)
@@ -203,7 +232,10 @@ static int land(struct run *u, int undo_fd, struct err *err)
                 return -1;
         u->land.writer = w;
         u->result->record_n = undo_number(w);
-        int ran = undo_land_run(&u->land, err);
+        int ran = u->applied ? applied_append(u->opts->box_dir_fd, &u->notes, err) : 0;
+        u->notes.len = 0;
+        if (ran == 0)
+                ran = undo_land_run(&u->land, err);
         int told = tell(u, undo_fd, ran == 0 ? err : NULL);
         if (ran == 0 && told == 0)
                 told = undo_done(w, err);
@@ -252,6 +284,9 @@ int undo_run(int undo_fd, uint64_t n, const struct undo_opts *opts, struct undo_
         int r = root_fd < 0 || objects_fd < 0 ? -1 : 0;
         if (r == 0 && !opts->is_dry)
                 r = undo_sweep(undo_fd, root_fd, err);
+        u.notes.max = (size_t)1 << 30;
+        if (r == 0 && opts->has_box && *u.record.layer && !opts->is_dry)
+                r = applied_read(opts->box_dir_fd, &u.applied, err);
         if (r == 0 && u.record.is_undone)
                 r = err_set(err, E_REFUSED, "record %" PRIu64 " is undone already%s", n,
                             u.record.undone_by ? "" : ": nothing of it is left");
@@ -261,6 +296,12 @@ int undo_run(int undo_fd, uint64_t n, const struct undo_opts *opts, struct undo_
                 r = plan_all(&u, err);
         if (r == 0 && u.land.n)
                 r = land(&u, undo_fd, err);
+        else if (r == 0 && !opts->is_dry)
+                r = mark(&u, undo_fd, 0, err);
+        if (u.applied && applied_append(opts->box_dir_fd, &u.notes, r == 0 ? err : NULL) < 0)
+                r = -1;
+        applied_free(u.applied);
+        buf_free(&u.notes);
         undo_land_free(&u.land);
         undo_record_free(&u.record);
         return r;

@@ -217,10 +217,10 @@ int undo_sync(struct undo_writer *w, struct err *err)
 {
         flush(w);
         errno = w->failed;
-        /* All of the filesystem at once: the objects were written by many descriptors. */
-        if (w->failed || syncfs(w->undo_fd) < 0 || fdatasync(w->fd) < 0)
+        if (w->failed)
                 return err_sys(err, "write the record of undo");
-        return 0;
+        undo_disk_start(w->fd);
+        return undo_disk_commit(w->fd, err) < 0 ? err_add(err, "write the record of undo") : 0;
 }
 
 int undo_done(struct undo_writer *w, struct err *err)

@@ -1,0 +1,121 @@
+#!/usr/bin/python3
+"""kills.py OSTIARY BOX WORKSPACE COUNT SEED: kill -9 apply and undo at random moments, COUNT times each.
+
+After every kill either the same command is run again and must finish the work, or the other direction is taken and
+must lead back; each time the tree is compared with what it was before and after an apply that nobody disturbed."""
+import hashlib
+import os
+import random
+import subprocess
+import sys
+import time
+
+ostiary, box, ws, count, seed = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
+rng = random.Random(seed)
+undo_dir = os.environ["HOME"] + "/.local/state/ostiary/undo"
+quiet = dict(stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=ws)
+apply = [ostiary, "apply", box, "--yes"]
+undo = [ostiary, "undo", "--yes"]
+
+
+def shot():
+    seen = []
+    for top, dirs, files in os.walk(ws):
+        for name in dirs + files:
+            path = os.path.join(top, name)
+            st = os.lstat(path)
+            if os.path.islink(path):
+                what = os.readlink(path)
+            elif os.path.isdir(path):
+                what = oct(st.st_mode)
+            else:
+                with open(path, "rb") as f:
+                    what = oct(st.st_mode) + hashlib.sha256(f.read()).hexdigest()
+            seen.append((os.path.relpath(path, ws), what))
+    return sorted(seen)
+
+
+def run(command):
+    done = subprocess.run(command, **quiet, timeout=60)
+    return done.returncode, done.stderr.decode(errors="replace")
+
+
+def killed(command, longest):
+    """Returns whether it was still at work."""
+    p = subprocess.Popen(command, **{**quiet, "stderr": subprocess.DEVNULL})
+    time.sleep(rng.random() * longest)
+    was_alive = p.poll() is None
+    if was_alive:
+        p.kill()
+    p.wait()
+    return was_alive
+
+
+def back():
+    """Take back until nothing is left to take back."""
+    for _ in range(20):
+        code, said = run(undo)
+        if code == 125 and "nothing was applied" in said:
+            return
+        if code != 0:
+            sys.exit("undo: %d %s" % (code, said))
+    sys.exit("undo does not come to an end")
+
+
+def must(got, wanted, what, n):
+    if got != wanted:
+        differs = sorted(set(got) ^ set(wanted))[:6]
+        sys.exit("%s after kill %d (seed %d): %s" % (what, n, seed, differs))
+
+
+def interrupted():
+    n = 0
+    for name in os.listdir(undo_dir):
+        if name.isdigit():
+            with open(undo_dir + "/" + name + "/record", "rb") as f:
+                n += b"\ndone 1\n" not in f.read()
+    return n
+
+
+before = shot()
+start = time.monotonic()
+code, said = run(apply)
+longest = (time.monotonic() - start) * 1.2
+if code != 0:
+    sys.exit("the undisturbed apply: %d %s" % (code, said))
+after = shot()
+if before == after:
+    sys.exit("apply did nothing")
+back()
+must(shot(), before, "the undisturbed undo", 0)
+
+hits = {"apply": 0, "undo": 0}
+torn = 0
+for n in range(count):
+    hits["apply"] += killed(apply, longest)
+    torn += shot() not in (before, after)
+    if n % 2:
+        code, said = run(apply)
+        if code != 0:
+            sys.exit("apply again: %d %s" % (code, said))
+        must(shot(), after, "apply again", n)
+    back()
+    must(shot(), before, "rolled back", n)
+
+for n in range(count):
+    code, said = run(apply)
+    if code != 0:
+        sys.exit("apply: %d %s" % (code, said))
+    must(shot(), after, "apply", n)
+    hits["undo"] += killed(undo, longest)
+    torn += shot() not in (before, after)
+    if n % 2:
+        code, said = run(apply)
+        if code != 0:
+            sys.exit("apply after a killed undo: %d %s" % (code, said))
+        must(shot(), after, "apply after a killed undo", n)
+    back()
+    must(shot(), before, "undo again", n)
+
+print("%d applies and %d undos were killed while they worked; %d left the tree in between; %d records interrupted"
+      % (hits["apply"], hits["undo"], torn, interrupted()))
