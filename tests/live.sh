@@ -96,8 +96,8 @@ same 'control: a plain file stays' "$(cat plain)" fine
 holds 'the user hears of it' "$err" 'was taken away'
 holds 'and why' "$err" 'steers an agent'
 same 'nothing in quarantine can be run' "$(find "$boxes/$box/quarantine" -type f -perm /111)" ''
-"$ostiary" ps -a | grep -q "$box"
-check 'a box with something in quarantine is kept' $? "$("$ostiary" ps -a)"
+holds 'a box with something in quarantine is kept, and ps says so' "$("$ostiary" ps -a | grep "$box")" '(live, 10 in quarantine)'
+same 'as JSON too' "$("$ostiary" ps -a --json | python3 -c 'import json, sys; print([b["quarantined"] for b in json.load(sys.stdin) if b["id"] == sys.argv[1]])' "$box")" '[10]'
 "$ostiary" undo --yes >/dev/null 2>&1
 drop
 

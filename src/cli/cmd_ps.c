@@ -9,8 +9,10 @@
 #include "cli/args.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
+#include "session/live.h"
 #include "session/store.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -29,7 +31,19 @@ static char *state(const struct box_meta *m)
         return str_fmt("%s%s", box_state_name(m->state), more);
 }
 
-static void print_table(const struct box_meta *all, size_t n, bool is_all)
+/* place(s, m): the workspace; of a live one also what was taken away from it. */
+static char *place(const struct store *s, const struct box_meta *m)
+{
+        _cleanup_free_ char *path = out_path(m->workspace);
+        uint64_t taken = live_quarantined(s, m->id);
+        _cleanup_free_ char *where = taken ? str_fmt("%s (%s%" PRIu64 " in quarantine)", path,
+                                                     m->is_live ? "live, " : "", taken)
+                                           : str_fmt("%s%s", path, m->is_live ? " (live)" : "");
+        return str_quote(where);
+}
+
+static void print_table(const struct store *store, const struct box_meta *all, size_t n,
+                        bool is_all)
 {
         struct out_table t = {.cols = 6};
         time_t now = time(NULL);
@@ -42,13 +56,11 @@ static void print_table(const struct box_meta *all, size_t n, bool is_all)
                         continue;
                 }
                 char age[16];
-                _cleanup_free_ char *path = out_path(m->workspace);
-                _cleanup_free_ char *where = str_fmt("%s%s", path, m->is_live ? " (live)" : "");
-                _cleanup_free_ char *place = str_quote(where);
+                _cleanup_free_ char *where = place(store, m);
                 _cleanup_free_ char *command = str_quote(m->command);
                 _cleanup_free_ char *s = state(m);
                 out_row(&t, m->id, s, out_age((long)(now - m->created), age),
-                        *m->profile ? m->profile : "-", *place ? place : "-",
+                        *m->profile ? m->profile : "-", *where ? where : "-",
                         *command ? command : "(waits)");
         }
         out_table_print(&t);
@@ -57,7 +69,7 @@ static void print_table(const struct box_meta *all, size_t n, bool is_all)
                         hidden == 1 ? "box" : "boxes", hidden == 1 ? "is" : "are");
 }
 
-static int print_json(const struct box_meta *all, size_t n, bool is_all)
+static int print_json(const struct store *store, const struct box_meta *all, size_t n, bool is_all)
 {
         _cleanup_buf_ struct buf b = {0};
         struct json j = json_of(&b);
@@ -74,6 +86,7 @@ static int print_json(const struct box_meta *all, size_t n, bool is_all)
                 json_str(&j, "profile", m->profile);
                 json_str(&j, "workspace", m->workspace);
                 json_bool(&j, "live", m->is_live);
+                json_i64(&j, "quarantined", (int64_t)live_quarantined(store, m->id));
                 json_str(&j, "command", m->command);
                 json_i64(&j, "created", m->created);
                 json_i64(&j, "supervisor_pid", m->supervisor_pid);
@@ -113,9 +126,9 @@ static int run(int argc, char **argv)
         if (store_list(&s, &all, &n, &err) < 0)
                 code = out_error(&err);
         else if (is_json)
-                code = print_json(all, n, is_all);
+                code = print_json(&s, all, n, is_all);
         else if (!is_short)
-                print_table(all, n, is_all);
+                print_table(&s, all, n, is_all);
         for (size_t i = 0; is_short && i < n; i++)
                 if (is_all || is_alive(&all[i]))
                         puts(all[i].id);

@@ -157,6 +157,8 @@ static int on_entry(void *ctx, const char *path, const struct stat *st)
         bool is_in = s->shown_path && str_is_beneath(path, s->shown_path);
         if (is_dir && live_is_installed(path))
                 return 1;
+        if (is_dir)
+                strs_add(&s->tree->dirs, path);
         if (!is_in) {
                 free(s->shown_path);
                 s->shown_path = NULL;
@@ -364,6 +366,7 @@ void live_free(struct live *l)
                 for (size_t k = 0; k < t->known_n; k++)
                         free(t->known[k].path);
                 free(t->known);
+                strs_free(&t->dirs);
                 classify_free(t->classify);
                 ws_view_free(&t->ws.after);
                 checkpoint_free(t->checkpoint);

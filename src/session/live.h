@@ -40,6 +40,7 @@ struct live_tree {
         struct classify *classify;
         struct live_known *known; /* dangerous files that were there, sorted by path */
         size_t known_n;
+        struct strs dirs; /* all that are looked into, for who watches them */
         struct checkpoint *checkpoint;
 };
 struct live_known {
@@ -64,6 +65,9 @@ int live_prepare(struct session_plan *, const struct store *, const char *id, in
 void live_free(struct live *);
 /* live_fds(live, to): the descriptors that it holds, for whoever closes all others; how many. */
 size_t live_fds(const struct live *, int to[LIVE_FDS_MAX]);
+
+/* live_quarantined(store, id): how many files were taken away while this box ran. */
+uint64_t live_quarantined(const struct store *, const char *id);
 
 /* live_walk(fd, fn, ctx): everything below ${fd}, parents first, by descriptor; ${fn} returns 1 to
  * leave a directory out, -1 to stop. Bounded: -1 and E2BIG beyond LIVE_ENTRIES_MAX. */

@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { COPY_MAX = 64 << 20, WRITTEN_MS = 50 };
+enum { COPY_MAX = 64 << 20, LIST_MAX = 16 << 20, WRITTEN_MS = 50 };
 
 static int copy_link(int from, const char *name, int to, const char *as)
 {
@@ -84,6 +84,18 @@ static void note(int quarantine, const char *as, const char *root, const char *p
                 quarantine, "list", O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd >= 0)
                 (void)fdio_write_all(fd, b.data, b.len);
+}
+
+uint64_t live_quarantined(const struct store *s, const char *id)
+{
+        uint64_t n = 0;
+        struct err err = {0};
+        _cleanup_close_ int dir = store_box_dir(s, id, &err);
+        _cleanup_free_ char *text =
+                dir < 0 ? NULL : fdio_read_file(dir, "quarantine/list", LIST_MAX, &err);
+        for (const char *p = text; p && *p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
+                n += str_starts(p, "file ");
+        return n;
 }
 
 int live_take(struct live_tree *t, int dir_fd, const char *path, const struct file_class_verdict *v)

@@ -139,8 +139,7 @@ static int on_entry(void *ctx, const char *path, const struct stat *st)
         struct look *l = ctx;
         struct live_tree *t = &l->w->live->v[l->tree];
         if (!S_ISDIR(st->st_mode)) {
-                if (!l->w->is_first)
-                        judge(l->w, t, path, st);
+                judge(l->w, t, path, st);
                 return 0;
         }
         if (live_is_installed(path))
@@ -252,9 +251,12 @@ static _Noreturn void watch_main(struct live *live, int dir_fd, int out_fd, int 
         if (w.notify_fd < 0)
                 w.is_blind = true;
         /* What is there was looked through a moment ago, and the box does not run yet. */
-        w.is_first = true;
-        look_at_all(&w);
-        w.is_first = false;
+        for (size_t i = 0; i < live->n; i++) {
+                follow(&w, i, "");
+                for (size_t k = 0; k < live->v[i].dirs.n; k++)
+                        follow(&w, i, live->v[i].dirs.v[k]);
+                strs_free(&live->v[i].dirs);
+        }
         live_say(&w, "R");
         for (;;) {
                 struct pollfd p[2] = {{.fd = end_fd, .events = POLLIN},

@@ -21,7 +21,6 @@ struct watch {
         size_t places_n;
         bool is_blind; /* not everything can be watched */
         bool is_lost;  /* events were */
-        bool is_first; /* only directories are wanted */
         bool is_alone; /* the supervisor is gone */
         bool is_end;   /* the box has ended */
         uint64_t taken_n;
