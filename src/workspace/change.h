@@ -38,7 +38,7 @@ struct ws_query {
         const struct strs *paths; /* only these and what is below them, from the root; NULL: all */
         const struct file_classes *classes; /* the tables, with the user's additions */
         bool with_ignored; /* tell each ignored file; otherwise they are only counted */
-        bool is_raw;       /* also what was touched and is equal: for tests and checks */
+        bool is_raw;       /* also what was touched and is equal, as modified (directories: mode) */
         /* Paths that are stand-ins of ours, by layer; may be NULL. */
         bool (*is_masked)(void *arg, const char *layer, const char *path);
         /* An entry that was applied before and has not changed since; may be NULL. */
@@ -63,9 +63,11 @@ void ws_tally_free(struct ws_tally *);
 
 /* ws_walk(root, query, fn, ctx, tally, err):
  * Call ${fn} for each change, sorted by path within a directory, parents before children
- * (deletions: after); the change is the walk's own and valid during the call; ${fn} returns 0 to go
- * on. Memory grows with one directory and the depth, never with the tree. Files that were touched
- * and are equal are not changes. Returns 0, what ${fn} returned, or -1 with a story. */
+ * (deletions: after; a directory that became something else: after the deletions in it). Parents
+ * that are not asked for, or ignored, are not told: who applies makes missing directories; the
+ * change is the walk's own and valid during the call; ${fn} returns 0 to go on. Memory grows with
+ * one directory and the depth, never with the tree. Files that were touched and are equal are not
+ * changes. Returns 0, what ${fn} returned, or -1 with a story. */
 int ws_walk(const struct ws_root *, const struct ws_query *,
             int (*fn)(void *ctx, const struct ws_change *), void *ctx, struct ws_tally *,
             struct err *);
