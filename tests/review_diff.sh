@@ -274,6 +274,33 @@ seen() { "$ostiary" diff "$r" --name-only 2>/dev/null | grep -qx early.txt; }
 wait_for 10 seen
 check 'a running box can be diffed' $? "$("$ostiary" diff "$r" 2>&1)"
 "$ostiary" stop "$r" >/dev/null
+
+# A file with a secret: what the box sees is a stand-in of ours and no change of the box's.
+printf 'API_KEY=sk_live_51H8x9K2eZvKYlo2C0aBcDeFgHiJkLmNoPqRsTuVw\nMODE=test\n' >.env
+m=$tag-mask
+"$ostiary" run -q -d -n "$m" -- sh -c 'grep -c sk_live .env >seen; sleep 60' >/dev/null 2>&1
+is_seen() { [ -n "$("$ostiary" diff "$m" seen --name-only 2>/dev/null)" ]; }
+wait_for 10 is_seen
+diff "$m" --name-only
+same 'a stand-in that was not touched is no change' "$out" seen
+"$ostiary" exec "$m" -- sh -c 'echo MORE=1 >>.env' >/dev/null 2>&1
+diff "$m"
+text 'one that the box changed is told' "$out" 'masked: .env holds stand-ins for secrets; it is not shown and never applied'
+lacks 'and neither the secret nor its stand-in is shown' "$out" API_KEY
+"$ostiary" stop "$m" >/dev/null
+rm .env
+
+# Turns: each exec apart.
+"$ostiary" create -q -n "$tag-turns" --turns >/dev/null 2>&1
+"$ostiary" exec "$tag-turns" -- sh -c 'echo 1 >t1' >/dev/null 2>&1
+"$ostiary" exec "$tag-turns" -- sh -c 'echo 2 >t2; echo 11 >t1' >/dev/null 2>&1
+diff "$tag-turns" --turn 1 --name-only
+same 'the first turn' "$out$err" t1
+diff "$tag-turns" --turn 2
+text 'the second one, against the first' "$out" $'--- a/t1\n+++ b/t1\n@@ -1 +1 @@\n-1\n+11\n'
+diff "$tag-turns" --name-only
+same 'both together' "$out$err" $'t1\nt2'
+
 mv "$work/ws" "$work/away" && cd "$work" || exit 1
 diff "$b"
 same 'a workspace that is gone is an error' "$code$out" 125

@@ -87,7 +87,8 @@ static int show(struct changes *c, const struct wishes *w, struct err *err)
                 code = EXIT_OURS;
         } else if (w->has_code && d.shown_n + d.noted_n > 0)
                 code = EXIT_NEGATIVE;
-        else if (rc == 0 && d.shown_n + d.noted_n == 0 && !w->is_json && isatty(STDERR_FILENO))
+        else if (rc == 0 && d.shown_n + d.noted_n == 0 && !w->is_json &&
+                 (isatty(STDERR_FILENO) || has_live(c)))
                 out_say(has_live(c) ? "box %s works on the host's own directory: what it changed "
                                       "there is in ostiary history"
                                     : "box %s has no pending changes",
