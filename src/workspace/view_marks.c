@@ -21,20 +21,48 @@
 #define SYS_listxattrat 465
 #endif
 
-/* read_names(names, n, m, err): everything but what opaque says: 1 when that is to be asked for. */
+/* origin_ino(fd): the inode in the file handle that overlayfs keeps: a head (version, magic,
+ * length, flags, type, 16 bytes of uuid), then what the filesystem made of it. 0 for one that we do
+ * not know. */
+static uint64_t origin_ino(int fd)
+{
+        enum { HEAD = 21, TYPE = 4 };
+        unsigned char h[HEAD + 128];
+        uint32_t word[3] = {0};
+        uint64_t wide = 0;
+        ssize_t n = fgetxattr(fd, PREFIX "origin", h, sizeof h);
+        if (n < HEAD + 8 || h[0] != 0 || h[1] != 0xfb || (n >= HEAD + 12 ? 0 : h[TYPE] != 1))
+                return 0;
+        memcpy(word, h + HEAD, n >= HEAD + 12 ? 12 : 8);
+        memcpy(&wide, h + HEAD, 8);
+        switch (h[TYPE]) {
+        case 1: /* ext4 and most others: inode, generation; tmpfs: generation, inode in two */
+                return n == HEAD + 8    ? word[0]
+                       : n == HEAD + 12 ? (uint64_t)word[2] << 32 | word[1]
+                                        : 0;
+        case 0x81: /* xfs: inode of 64 bits, generation */
+        case 0x4d: /* btrfs: object, root, generation */
+                return wide;
+        default:
+                return 0;
+        }
+}
+
+/* read_names(names, n, m, err): which marks there are; 1 when the value of one counts. */
 static int read_names(const char *names, size_t n, struct ws_marks *m, struct err *err)
 {
-        int has_opaque = 0;
+        int has_value = 0;
         for (const char *p = names; p < names + n; p += strlen(p) + 1) {
                 if (strncmp(p, PREFIX, strlen(PREFIX)) != 0)
                         continue;
                 const char *mark = p + strlen(PREFIX);
                 if (strcmp(mark, "origin") == 0) {
                         m->has_origin = true;
+                        has_value = 1;
                 } else if (strcmp(mark, "whiteout") == 0) {
                         m->is_whiteout = true;
                 } else if (strcmp(mark, "opaque") == 0) {
-                        has_opaque = 1;
+                        has_value = 1;
                 } else if (strcmp(mark, "redirect") == 0 || strcmp(mark, "metacopy") == 0) {
                         /* We mount with both off, so this layer was not written by our mount. */
                         return err_set(err, E_INPUT,
@@ -44,7 +72,7 @@ static int read_names(const char *names, size_t n, struct ws_marks *m, struct er
                                        p);
                 }
         }
-        return has_opaque;
+        return has_value;
 }
 
 int view_marks(int fd, struct ws_marks *m, struct err *err)
@@ -56,14 +84,15 @@ int view_marks(int fd, struct ws_marks *m, struct err *err)
                 return 0;
         if (n < 0)
                 return err_sys(err, "read the attributes of an entry of a layer");
-        int has_opaque = read_names(names, (size_t)n, m, err);
-        if (has_opaque > 0) {
+        int has_value = read_names(names, (size_t)n, m, err);
+        if (has_value > 0) {
                 char value[2];
                 ssize_t len = fgetxattr(fd, PREFIX "opaque", value, sizeof value);
                 m->is_opaque = len == 1 && value[0] == 'y';
                 m->has_xattr_wh = len == 1 && value[0] == 'x';
+                m->origin_ino = m->has_origin ? origin_ino(fd) : 0;
         }
-        return has_opaque < 0 ? -1 : 0;
+        return has_value < 0 ? -1 : 0;
 }
 
 int view_marks_at(int dir_fd, const char *name, struct ws_marks *m, struct err *err)
