@@ -232,14 +232,25 @@ void sup_witness_begin(struct sup *, int listener_fd, int root_fd);
 void sup_witness_spawn(struct sup *, uint32_t id, const struct msg_spawn *);
 /* sup_witness_end(s): after the last process of the box: what it saw last is told, then it goes. */
 void sup_witness_end(struct sup *);
+
+/* sup_log.c */
 /* sup_log(s, method, note): a record of kind "box" ("start", "wake", "end", "snapshot", ...), if
  * the box has a log. */
 void sup_log(struct sup *, const char *method, const char *note);
+/* sup_log_end(s, refused): after the box's last process: witness, door and log end, in that order;
+ * ${refused} as in sup_door_end. */
+void sup_log_end(struct sup *, struct buf *refused);
+/* sup_log_is_alone(s): is the log all that there is of the door? Then nobody waits for its end. */
+bool sup_log_is_alone(const struct sup *);
+/* sup_log_keep(s): the box is about to be discarded: its log is not. */
+void sup_log_keep(struct sup *);
+/* sup_log_prune(s): of those logs, forget what is too old or too much. */
+void sup_log_prune(const struct sup *);
 
 /* sup_live.c */
 /* sup_live_begin(s, err): before the box is built: watch the directories of the host that it may
- * write to. sup_live_end(s): after its last process: take away what is left of it that is dangerous,
- * complete the record that undo takes back, and say so. */
+ * write to. sup_live_end(s): after its last process: take away what is left of it that is
+ * dangerous, complete the record that undo takes back, and say so. */
 int sup_live_begin(struct sup *, struct err *);
 void sup_live_end(struct sup *);
 

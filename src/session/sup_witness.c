@@ -9,12 +9,10 @@
 #include "base/str.h"
 #include "base/strs.h"
 #include "box/seccomp.h"
-#include "wire/door.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 
 enum { LIVES = 100, FINISH_MS = 500 };
 
@@ -150,25 +148,4 @@ void sup_witness_end(struct sup *s)
         if (s->is_built)
                 witness_finish(&w->witness, FINISH_MS);
         give_up(s, NULL);
-}
-
-void sup_log(struct sup *s, const char *method, const char *note)
-{
-        struct timespec t;
-        _cleanup_buf_ struct buf b = {0};
-        struct err err = {0};
-        if (!s->door || s->door->audit.pid <= 0)
-                return;
-        if (s->log_fd < 0)
-                s->log_fd = audit_writer(&s->door->audit, &err);
-        clock_gettime(CLOCK_REALTIME, &t);
-        struct door_record r = {.time_us =
-                                        (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000,
-                                .kind = "box",
-                                .verdict = "allow",
-                                .method = method,
-                                .note = note};
-        door_record_put(&b, &r);
-        if (s->log_fd >= 0)
-                frame_send(s->log_fd, DOOR_RECORD, &b, NULL, 0);
 }

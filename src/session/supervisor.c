@@ -50,8 +50,8 @@ static void leave_caller(const struct supervisor_args *a)
         }
 
         int keep[9 + DOOR_SECRETS_MAX + LIVE_FDS_MAX] = {a->dir_fd,   a->lock_fd,   a->mask_fd,
-                                          a->home_fd,  a->client_fd, a->net_fd,
-                                          a->ready_fd, a->ca.dir_fd, a->ca.key_fd};
+                                                         a->home_fd,  a->client_fd, a->net_fd,
+                                                         a->ready_fd, a->ca.dir_fd, a->ca.key_fd};
         size_t keep_n = 9;
         for (size_t i = 0; i < a->plan->secrets.n; i++)
                 keep[keep_n++] = a->plan->secrets.v[i].value_fd;
@@ -401,9 +401,9 @@ static void clear(struct sup *s, struct buf *refused)
         sup_inbound_end(s);
         box_end(&s->box);
         sup_live_end(s);
-        sup_witness_end(s);
-        sup_log(s, "end", s->end.words);
-        sup_door_end(s, refused);
+        bool is_log_late = sup_log_is_alone(s);
+        if (!is_log_late)
+                sup_log_end(s, refused);
         if (s->is_built)
                 layers_accept_home(s->plan, s->store, &e);
         secret_mask_end(s->dir_fd);
@@ -424,10 +424,15 @@ static void clear(struct sup *s, struct buf *refused)
         s->meta.supervisor_pid = 0;
         outlog_close(&s->log);
         unlinkat(s->dir_fd, "ctl", 0);
-        if (s->end.is_kept)
+        /* A log that nobody can look at before us is finished when everybody has been told. */
+        if (is_log_late && s->end.is_kept)
+                sup_log_end(s, refused);
+        if (s->end.is_kept) {
                 store_meta_write(s->dir_fd, &s->meta, &e);
-        else
+        } else {
+                sup_log_keep(s);
                 store_discard(s->store, s->id, &e);
+        }
 }
 
 _Noreturn void supervisor_main(const struct supervisor_args *a)
@@ -502,6 +507,12 @@ _Noreturn void supervisor_main(const struct supervisor_args *a)
                         client_send_failed(c, &s.failure);
                 else if (c->exec || c->wants_end)
                         client_send_ended(c, &s.end);
+        }
+        if (sup_log_is_alone(&s)) {
+                for (struct client *c = s.clients; c; c = c->next)
+                        close_fd(&c->fd);
+                sup_log_end(&s, NULL);
+                sup_log_prune(&s);
         }
         refill(&s);
         _exit(0);
