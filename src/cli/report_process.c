@@ -3,6 +3,7 @@
  * under another command line. */
 #include "base/str.h"
 #include "cli/report.h"
+#include "cli/story_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ static void on_exec(struct report *r, const struct story_event *e)
                 r->processes_more++;
                 return;
         }
-        char *what = report_shorten(str_quote(*rec->note ? rec->note : rec->path));
+        char *what = report_shorten(story_text_command(rec));
         if (p) {
                 free(p->what);
                 p->what = what;

@@ -59,6 +59,20 @@ char *story_text_who(const struct audit_record *r)
         return str_fmt("%s[%" PRIu64 "]", name, r->pid);
 }
 
+char *story_text_command(const struct audit_record *r)
+{
+        if (!*r->note)
+                return str_quote(r->path);
+        _cleanup_buf_ struct buf b = {0};
+        _cleanup_free_ char *copy = str_dup(r->note);
+        for (char *at = copy, *part; (part = strsep(&at, "\\"));) {
+                _cleanup_free_ char *shown = str_quote(part);
+                buf_put_str(&b, shown);
+                buf_put_str(&b, at ? "\\" : "");
+        }
+        return str_dup(buf_cstr(&b));
+}
+
 /* put(b, before, s, after): quoted, and nothing at all for "". */
 static void put(struct buf *b, const char *before, const char *s, const char *after)
 {
@@ -117,8 +131,9 @@ static void put_request(struct buf *b, const struct audit_record *r)
 
 static void put_exec(struct buf *b, const struct audit_record *r)
 {
+        _cleanup_free_ char *command = story_text_command(r);
         verdict(b, r);
-        put(b, "", *r->note ? r->note : r->path, "");
+        buf_put_str(b, command);
         if (r->ppid)
                 buf_put_fmt(b, "  (child of %" PRIu64 ")", r->ppid);
 }

@@ -21,6 +21,10 @@ char *story_text_undo(const struct story_undo *);
 /* story_text_who(r): "node[34]", or "". The caller frees. */
 char *story_text_who(const struct audit_record *);
 
+/* story_text_command(r): the command line of an exec. The witness has quoted its words already, so
+ * that a backslash is not quoted a second time; everything else is. The caller frees. */
+char *story_text_command(const struct audit_record *);
+
 /* story_text_target(r): "example.org:8443/path". The caller frees. */
 char *story_text_target(const struct audit_record *);
 

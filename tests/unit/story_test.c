@@ -425,6 +425,9 @@ static void words(void)
         _cleanup_free_ char *what = story_text_record(&r), *who = story_text_who(&r);
         check_str("an exec", what, "node -e \\x1b]0;x\\x07  (child of 3)");
         check_str("by what it becomes", who, "no\\x1b[2Jde[7]");
+        r.note = "sh -c \"echo \\\"a\\\" \\x1b\"\033";
+        _cleanup_free_ char *command = story_text_command(&r);
+        check_str("a command line is quoted once", command, "sh -c \"echo \\\"a\\\" \\x1b\"\\x1b");
         r = record("exit");
         r.status = 137;
         r.cpu_us = 1500000;
