@@ -113,6 +113,28 @@ check 'the last look finds what a race leaves' $? 'it is there'
 "$ostiary" undo --yes >/dev/null 2>&1
 drop
 
+# --- deeper than any scan (case 65), and a git directory that lies elsewhere -------------------------
+box=$tag-l
+live 'python3 -c "
+import os
+for i in range(600): os.mkdir(\"d\"); os.chdir(\"d\")
+open(\".envrc\", \"w\").write(\"e\")
+"; mkdir -p z; echo e >z/.envrc; sleep 2; test -e z/.envrc && echo there'
+deep=$(printf 'd/%.0s' $(seq 600)).envrc
+gone "$deep" && [ -d "${deep%/.envrc}" ]
+check 'six hundred directories deep it is found' $? "$(ls -A "${deep%/.envrc}" 2>&1 | cut -c1-100)"
+same 'and what comes after it too' "$out$(ls -A z)" ''
+rm -rf d z
+drop
+git_ worktree add -q --detach ../linked
+cd ../linked || exit 1
+box=$tag-m
+live "cd \"\$(git rev-parse --git-common-dir)\" && echo e >>config; echo e >hooks/post-merge; echo e >>hooks/pre-push; true"
+same 'the git directory of a linked worktree is protected too' "$(grep -c '^e$' ../ws/.git/config; ls ../ws/.git/hooks/post-merge 2>&1 | grep -c cannot; cat ../ws/.git/hooks/pre-push)" $'0\n1\nhook'
+drop
+cd ../ws || exit 1
+git_ worktree remove --force ../linked
+
 # --- sockets and FIFOs (B1, case 36) -----------------------------------------------------------------
 box=$tag-f
 rm sock

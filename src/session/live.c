@@ -2,6 +2,7 @@
  * after the plan is made and secrets are masked. It writes nothing into the user's tree. */
 #include "session/live.h"
 
+#include "base/beneath.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
@@ -21,19 +22,22 @@
 struct walk {
         live_fn *fn;
         void *ctx;
-        uint64_t seen_n;
+        uint64_t seen_n, max;
+        struct strs later; /* too deep to go on with so many descriptors open */
 };
 
+/* walk(w, dir_fd, path, depth): ${dir_fd} becomes the walk's. */
 static int walk(struct walk *w, int dir_fd, const char *path, int depth)
 {
-        int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = fd < 0 ? NULL : fdopendir(fd);
+        _cleanup_closedir_ DIR *d = fdopendir(dir_fd);
+        if (!d)
+                close(dir_fd);
         for (struct dirent *e; d && (e = readdir(d));) {
                 struct stat st;
                 if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
-                    fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+                    fstatat(dir_fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
                         continue;
-                if (++w->seen_n > LIVE_ENTRIES_MAX) {
+                if (++w->seen_n > w->max) {
                         errno = E2BIG;
                         return -1;
                 }
@@ -43,24 +47,35 @@ static int walk(struct walk *w, int dir_fd, const char *path, int depth)
                         return -1;
                 if (r > 0 || !S_ISDIR(st.st_mode))
                         continue;
-                _cleanup_close_ int sub =
-                        openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-                if (sub < 0)
-                        continue;
                 if (depth >= LIVE_DEPTH_MAX) {
-                        errno = E2BIG;
-                        return -1;
+                        strs_add(&w->later, full);
+                        continue;
                 }
-                if (walk(w, sub, full, depth + 1) < 0)
+                int sub =
+                        openat(dir_fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+                if (sub >= 0 && walk(w, sub, full, depth + 1) < 0)
                         return -1;
         }
         return 0;
 }
 
-int live_walk(int fd, const char *from, live_fn *fn, void *ctx)
+int live_walk(int root_fd, const char *from, uint64_t max, live_fn *fn, void *ctx)
 {
-        struct walk w = {.fn = fn, .ctx = ctx};
-        return walk(&w, fd, from, 0);
+        struct walk w = {.fn = fn, .ctx = ctx, .max = max};
+        int rc = 0;
+        strs_add(&w.later, from);
+        for (size_t i = 0; rc == 0 && i < w.later.n; i++) {
+                struct err err = {0};
+                const char *path = w.later.v[i];
+                int fd = beneath_open_nosym(root_fd, *path ? path : ".", O_RDONLY | O_DIRECTORY, 0,
+                                            &err);
+                if (fd >= 0)
+                        rc = walk(&w, fd, path, 0);
+                else if (err.sys == ENAMETOOLONG)
+                        rc = -1; /* nobody can name what is in there, but it is told */
+        }
+        strs_free(&w.later);
+        return rc;
 }
 
 /* --- what the box may not change -------------------------------------------------------------- */
@@ -117,35 +132,17 @@ static void know(struct live_tree *t, const char *path, const struct stat *st)
                 .is_shown = S_ISREG(st->st_mode)};
 }
 
-/* Files that are plain by what they hold, and may be made otherwise. */
-static bool is_judged_by_content(const char *path)
-{
-        static const char *const names[] = {"config",     "config.worktree", "attributes",
-                                            ".gitconfig", ".gitmodules",     ".gitattributes",
-                                            ".lfsconfig"};
-        const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-                if (strcmp(names[i], name) == 0)
-                        return true;
-        return false;
-}
-
-/* Is it of a guarded class, by its path, or by what it holds and where it lies? */
+/* Is it of a guarded class by where it lies, whatever it holds now? */
 static bool is_guarded(struct scan *s, const char *path, const struct stat *st, bool is_git_dir)
 {
         struct file_class_verdict v;
         if (is_git_dir)
                 return false;
-        bool is_dir = S_ISDIR(st->st_mode);
-        if (!is_dir) {
-                classify_path(s->tree->classify, path, S_ISREG(st->st_mode) ? WS_FILE : WS_LINK,
-                              &v);
-                if (live_is_guarded(v.class))
-                        return strcmp(v.why, "makes this a git directory") != 0;
-                if (!is_judged_by_content(path))
-                        return false;
-        }
-        file_class_of(s->tree->classes, path, &v);
+        classify_place(s->tree->classify, path,
+                       S_ISDIR(st->st_mode)   ? WS_DIR
+                       : S_ISREG(st->st_mode) ? WS_FILE
+                                              : WS_LINK,
+                       &v);
         return live_is_guarded(v.class);
 }
 
@@ -328,10 +325,10 @@ int live_prepare(struct session_plan *plan, const struct store *store, const cha
         for (size_t i = 0; i < l->n; i++) {
                 struct live_tree *t = &l->v[i];
                 struct scan s = {.plan = plan, .live = l, .tree = t, .inert = inert, .err = err};
-                int r = live_walk(t->fd, "", on_entry, &s);
+                int r = live_walk(t->fd, "", LIVE_ENTRIES_MAX, on_entry, &s);
                 free(s.shown_path);
                 if (r == 0 && s.has_aliases)
-                        r = live_walk(t->fd, "", on_alias, &s);
+                        r = live_walk(t->fd, "", LIVE_ENTRIES_MAX, on_alias, &s);
                 if (r < 0 && err->code)
                         return -1;
                 if (r < 0)

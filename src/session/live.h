@@ -69,12 +69,13 @@ size_t live_fds(const struct live *, int to[LIVE_FDS_MAX]);
 /* live_quarantined(store, id): how many files were taken away while this box ran. */
 uint64_t live_quarantined(const struct store *, const char *id);
 
-/* live_walk(fd, fn, ctx): everything below ${fd}, parents first, by descriptor; ${fn} returns 1 to
- * leave a directory out, -1 to stop. Bounded: -1 and E2BIG beyond LIVE_ENTRIES_MAX. */
+/* live_walk(root_fd, from, max, fn, ctx): everything below ${from}, parents first, by descriptor
+ * and however deep; ${fn} returns 1 to leave a directory out, -1 to stop. -1 also beyond ${max}
+ * entries, and when a path became too long to be named. */
 enum { LIVE_ENTRIES_MAX = 4000000, LIVE_DEPTH_MAX = 200 };
 struct stat;
 typedef int live_fn(void *ctx, const char *path, const struct stat *);
-int live_walk(int fd, const char *from, live_fn *, void *ctx);
+int live_walk(int root_fd, const char *from, uint64_t max, live_fn *, void *ctx);
 
 /* live_judge(tree, path, mode, is_end, verdict): would this, if it is new, be taken away? While the
  * box runs what git itself makes for a clone, a worktree or a rebase is not; a rebase that is left

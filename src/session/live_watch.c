@@ -151,13 +151,10 @@ static int on_entry(void *ctx, const char *path, const struct stat *st)
 /* look(w, tree, path): watch a directory and what is in it, and judge what is there. */
 static void look(struct watch *w, size_t tree, const char *path)
 {
-        struct err err = {0};
         struct look l = {w, tree};
         follow(w, tree, path);
-        _cleanup_close_ int fd = beneath_open_nosym(w->live->v[tree].fd, *path ? path : ".",
-                                                    O_RDONLY | O_DIRECTORY, 0, &err);
-        if (fd >= 0 && live_walk(fd, path, on_entry, &l) < 0)
-                live_say(w, "T %s became too large or too deep to be looked through",
+        if (live_walk(w->live->v[tree].fd, path, UINT64_MAX, on_entry, &l) < 0)
+                live_say(w, "T %s has directories that are too deep to be looked through",
                          w->live->v[tree].root);
 }
 

@@ -15,12 +15,15 @@
 #include <string.h>
 #include <strings.h>
 
+static const char MAKES_GIT[] = "makes this a git directory";
+
 struct classify {
         const struct ws_root *root;
         const struct file_classes *classes;
         struct classify_said said;
         char *shape_dir; /* the directory asked about last */
         bool shape_before, shape_after;
+        char judged[SHA256_HEX_LEN + 1]; /* the content that decided last, or "" */
 };
 
 struct classify *classify_new(const struct ws_root *root, const struct file_classes *classes)
@@ -128,7 +131,7 @@ static bool by_shape(struct classify *c, const char *path, const char **rel,
                                 is_part && !c->shape_before && c->shape_after && !has_git_part(dir);
                         free(dir);
                         if (is_new) {
-                                say(v, FILE_RUNS_ON_COMMIT, "makes this a git directory");
+                                say(v, FILE_RUNS_ON_COMMIT, MAKES_GIT);
                                 *rel = at;
                                 return true;
                         }
@@ -166,7 +169,7 @@ static enum content content_of(const struct file_class_verdict *v)
         return str_starts(v->why, "git attributes") ? CONTENT_ATTRIBUTES : CONTENT_NONE;
 }
 
-static void by_content(const struct classify *c, const char *path, enum ws_kind before,
+static void by_content(struct classify *c, const char *path, enum ws_kind before,
                        enum ws_kind after, struct file_class_verdict *v)
 {
         enum content content = content_of(v);
@@ -179,29 +182,40 @@ static void by_content(const struct classify *c, const char *path, enum ws_kind 
         if (has_was < 0 || has_is < 0)
                 return;
         const char *a = has_was ? buf_cstr(&was) : NULL, *b = has_is ? buf_cstr(&is) : NULL;
+        if (has_is)
+                sha256_hex(b, is.len, c->judged);
         if (content == CONTENT_CONFIG)
                 file_class_git_config(a, was.len, b, is.len, v);
         else
                 file_class_attributes(a, was.len, b, is.len, v);
 }
 
+/* by_place(c, path, is_dir, verdict): path, shape and settings. true when nothing that the file
+ * holds can change it. */
+static bool by_place(struct classify *c, const char *path, bool is_dir,
+                     struct file_class_verdict *v)
+{
+        const char *rel = path;
+        struct file_class_verdict shape;
+        file_class_of(c->classes, path, v);
+        if (v->class == FILE_RUNS_ON_COMMIT)
+                return false;
+        if (by_shape(c, path, &rel, &shape)) {
+                *v = shape;
+                return is_shape_part(rel);
+        }
+        if (!is_dir)
+                classify_said_judge(&c->said, path, v);
+        return false;
+}
+
 static void judge(struct classify *c, const char *path, enum ws_kind before, enum ws_kind after,
                   struct file_class_verdict *v)
 {
-        const char *rel = path;
-        file_class_of(c->classes, path, v);
         bool is_dir =
                 (after == WS_DIR || after == WS_NONE) && (before == WS_DIR || before == WS_NONE);
-        if (v->class != FILE_RUNS_ON_COMMIT) {
-                struct file_class_verdict shape;
-                if (by_shape(c, path, &rel, &shape)) {
-                        *v = shape;
-                        if (is_shape_part(rel))
-                                return;
-                } else if (!is_dir) {
-                        classify_said_judge(&c->said, path, v);
-                }
-        }
+        if (by_place(c, path, is_dir, v))
+                return;
         if (is_dir)
                 say(v, FILE_PLAIN, "");
         else
@@ -210,11 +224,21 @@ static void judge(struct classify *c, const char *path, enum ws_kind before, enu
 
 void classify_change(struct classify *c, struct ws_change *change)
 {
+        c->judged[0] = 0;
         judge(c, change->path, change->before.kind, change->after.kind, &change->class);
+        memcpy(change->judged, c->judged, sizeof change->judged);
 }
 
 void classify_path(struct classify *c, const char *path, enum ws_kind kind,
                    struct file_class_verdict *v)
 {
         judge(c, path, WS_NONE, kind, v);
+}
+
+void classify_place(struct classify *c, const char *path, enum ws_kind kind,
+                    struct file_class_verdict *v)
+{
+        by_place(c, path, kind == WS_DIR, v);
+        if (strcmp(v->why, MAKES_GIT) == 0)
+                say(v, FILE_PLAIN, "");
 }

@@ -24,4 +24,9 @@ void classify_change(struct classify *, struct ws_change *);
  * comparison: a git config with no key that runs anything is plain. For live workspaces. */
 void classify_path(struct classify *, const char *path, enum ws_kind, struct file_class_verdict *);
 
+/* classify_place(c, path, kind, verdict): what a file or directory is there for, whatever it holds:
+ * a git config is one even if all its keys are plain, and a directory of hooks is of their class.
+ */
+void classify_place(struct classify *, const char *path, enum ws_kind, struct file_class_verdict *);
+
 #endif
