@@ -79,6 +79,8 @@ if "$ostiary" help apply >/dev/null 2>&1 && "$ostiary" help undo >/dev/null 2>&1
 		say "$ostiary" timeline "$box" --kind review
 		has 'an apply is part of the story' "$out" 'apply '
 		has 'with how many paths' "$out" '1 path in'
+		has 'what was applied is still told as done by the box' "$("$ostiary" timeline "$box" --kind change)" 'added first  [applied since]'
+		same 'and nothing else is called applied' "$("$ostiary" timeline "$box" --kind change | grep -c 'applied since')" 1
 		say "$ostiary" undo
 		say "$ostiary" timeline "$box" --kind undo,apply
 		has 'and so is an undo' "$out" 'undo '

@@ -57,6 +57,7 @@ struct report_change {
         enum ws_what what;
         enum ws_kind kind;
         enum file_class class;
+        bool is_applied;
 };
 
 struct report_secret {

@@ -168,7 +168,8 @@ static void on_change(struct report *r, const struct story_change *c)
                                     .size = c->size,
                                     .what = c->what,
                                     .kind = c->kind,
-                                    .class = c->class};
+                                    .class = c->class,
+                                    .is_applied = c->is_applied};
         snprintf(w->why, sizeof w->why, "%s", c->why);
 }
 

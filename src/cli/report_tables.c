@@ -143,6 +143,8 @@ static void put_change(const struct report_change *c, struct buf *b)
                 buf_put_fmt(b, "<span class=\"tag class\">%s</span> ", file_class_words(c->class));
                 html_text(b, c->why);
         }
+        if (c->is_applied)
+                buf_put_str(b, " <span class=\"tag\">applied since</span>");
         if (c->refused) {
                 buf_put_str(b, " <span class=\"tag refused\">cannot be applied</span> ");
                 html_text(b, c->refused);
@@ -156,9 +158,8 @@ static void put_change(const struct report_change *c, struct buf *b)
 static void put_changes_lead(const struct report *r, struct buf *b)
 {
         bool is_first = true;
-        buf_put_str(b,
-                    "<p class=\"lead\">Files that the box left changed and that are not applied; "
-                    "those that something runs or obeys come first. ");
+        buf_put_str(b, "<p class=\"lead\">Files that the box left changed; "
+                       "those that something runs or obeys come first. ");
         for (int i = 0; i <= WS_RENAMED; i++) {
                 if (!r->whats_n[i])
                         continue;

@@ -220,6 +220,8 @@ char *story_text_change(const struct story_change *c)
                 put(&b, ": ", c->why, "");
                 buf_put_str(&b, "]");
         }
+        if (c->is_applied)
+                buf_put_str(&b, "  [applied since]");
         if (c->is_odd)
                 buf_put_str(&b, "  [a name that looks like another]");
         put(&b, "  [cannot be applied: ", c->refused ? c->refused : "", "]");

@@ -29,6 +29,8 @@ void timeline_json_change(struct json *j, const char *key, const struct story_ch
                 json_str(j, "mtime", story_time_utc(c->mtime_us, t));
         if (c->refused)
                 json_str(j, "refused", c->refused);
+        if (c->is_applied)
+                json_bool(j, "applied", true);
         if (c->is_at_latest)
                 json_bool(j, "at_latest", true);
         if (c->is_odd)

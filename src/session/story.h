@@ -53,6 +53,7 @@ struct story_change {
         enum file_class class;
         char why[96]; /* of the class */
         bool is_odd, is_masked, is_home;
+        bool is_applied;   /* it landed on the host since */
         bool is_at_latest; /* a deletion that has no time of its own: then or before */
         uint64_t mark;     /* of a deletion: the inode that hides it, or 0 */
 };

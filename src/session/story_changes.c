@@ -5,7 +5,9 @@
 #include "base/str.h"
 #include "session/changes.h"
 #include "session/story.h"
+#include "workspace/apply.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,9 +66,8 @@ static int64_t time_above(struct gather *g, const struct ws_change *w)
         return g->dir_us;
 }
 
-static int on_change(void *ctx, const struct ws_change *w)
+static int add(struct gather *g, const struct ws_change *w, bool is_applied)
 {
-        struct gather *g = ctx;
         struct story *s = g->s;
         if (w->is_masked && changes_is_untouched(g->c, w))
                 return 0; /* nothing of the box is in it */
@@ -83,7 +84,11 @@ static int on_change(void *ctx, const struct ws_change *w)
                 .is_odd = w->class.is_odd,
                 .is_masked = w->is_masked,
                 .is_home = w->root->kind == WS_ROOT_HOME,
+                .is_applied = is_applied,
         };
+        /* The host has it too by now, so only the layer can say whether it was there before. */
+        if (is_applied)
+                c.what = w->after.has_origin ? WS_MODIFIED : WS_ADDED;
         if (w->after.kind == WS_NONE && !c.time_us) {
                 c.time_us = time_above(g, w);
                 c.is_at_latest = true;
@@ -112,6 +117,23 @@ static int on_change(void *ctx, const struct ws_change *w)
         s->changes = grow(s->changes, s->changes_n, sizeof *s->changes);
         s->changes[s->changes_n++] = c;
         return 0;
+}
+
+static int on_change(void *ctx, const struct ws_change *w)
+{
+        return add(ctx, w, false);
+}
+
+/* on_touched(ctx, w): of everything in the layers, what was applied and is no pending change any
+ * more: the box did it all the same. */
+static int on_touched(void *ctx, const struct ws_change *w)
+{
+        struct gather *g = ctx;
+        bool is_dir_of_host = w->after.kind == WS_DIR && w->after.has_origin;
+        if (is_dir_of_host || w->after.kind == WS_NONE ||
+            !applied_has(g->c->applied, w->root->name, w->path, &w->after))
+                return 0;
+        return add(g, w, true);
 }
 
 static int by_number(const void *a, const void *b)
@@ -150,6 +172,7 @@ static int walk(struct gather *g, struct err *err)
 {
         const struct changes *c = g->c;
         struct story *s = g->s;
+        bool has_applied = faccessat(c->box_fd, "applied", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
         for (size_t i = 0; i < c->roots.n; i++) {
                 struct ws_query q;
                 struct ws_tally t = {0};
@@ -161,6 +184,11 @@ static int walk(struct gather *g, struct err *err)
                         s->ignored_bytes += t.ignored[j].bytes;
                 }
                 ws_tally_free(&t);
+                if (got == 0 && has_applied) {
+                        q.is_raw = true;
+                        q.is_applied = NULL;
+                        got = ws_walk(&c->roots.v[i], &q, on_touched, g, NULL, err);
+                }
                 if (got < 0)
                         return -1;
         }
