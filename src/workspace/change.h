@@ -3,6 +3,7 @@
 #ifndef WORKSPACE_CHANGE_H
 #define WORKSPACE_CHANGE_H
 
+#include "base/sha256.h"
 #include "base/strs.h"
 #include "policy/file_class.h"
 #include "workspace/box_roots.h"
@@ -24,6 +25,9 @@ struct ws_change {
         enum ws_what what;
         struct ws_node before, after; /* kind WS_NONE where there is nothing */
         struct file_class_verdict class;
+        char judged[SHA256_HEX_LEN + 1]; /* the content that decided its class, or "". A box can
+                                            write to a file that it has mapped without moving its
+                                            times, so apply holds it to this. */
         bool is_ignored; /* build output, by the host's own ignore files or by name; plain, or runs
                             on build (installed packages, which apply must not take as plain) */
         bool is_masked;  /* what the box saw was a stand-in of ours: never applied */
