@@ -373,18 +373,7 @@ static void on_control(void *ctx, uint32_t events)
  * its writer was killed between the two. It goes on, and says so. */
 static void compare_head(void)
 {
-        struct head h;
-        struct err err = {0};
-        const char *words = NULL;
-        if (head_read(r.head_fd, &h, &err) < 0)
-                words = "the log's head was damaged while the box was away";
-        else if (!h.is_there && r.log_len)
-                words = "the log's head was missing when the box was started";
-        else if (h.is_there && (h.seq != r.chain.seq || strcmp(h.hash, r.chain.prev) != 0))
-                words = h.seq > r.chain.seq
-                                ? "the log had lost its last lines when the box was started"
-                                : "the log did not end where its head says when the box was "
-                                  "started";
+        const char *words = head_compare(r.head_fd, &r.chain, r.log_len);
         if (!words)
                 return;
         if (r.chain.is_torn)

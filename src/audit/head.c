@@ -55,3 +55,17 @@ int head_read(int fd, struct head *h, struct err *err)
         h->is_there = true;
         return 0;
 }
+
+const char *head_compare(int fd, const struct chain *c, uint64_t size)
+{
+        struct head h;
+        struct err err = {0};
+        if (head_read(fd, &h, &err) < 0)
+                return "the log's head was damaged while the box was away";
+        if (!h.is_there)
+                return size ? "the log's head was missing when the box was started" : NULL;
+        if (h.seq == c->seq && strcmp(h.hash, c->prev) == 0)
+                return NULL;
+        return h.seq > c->seq ? "the log had lost its last lines when the box was started"
+                              : "the log did not end where its head says when the box was started";
+}

@@ -25,4 +25,8 @@ int head_write(int fd, const struct chain *, uint64_t size);
 /* head_read(fd, h, err): 0, or -1 when what stands there is no head. */
 int head_read(int fd, struct head *, struct err *);
 
+/* head_compare(fd, c, size): does the log that ends so end where its head says? NULL, or a sentence
+ * for the log. */
+const char *head_compare(int fd, const struct chain *, uint64_t size);
+
 #endif
