@@ -96,7 +96,7 @@ static enum apply_conflict judge(const struct ws_change *c, const struct applied
                  * since, or where the box's own file comes from a file, is the user's. */
                 bool is_new = id->born_ns >= c->root->since_ns - tick_ns() &&
                               !applied_is_ours(a, c->root->name, c->path, host);
-                bool was_file = c->after.kind == WS_FILE && c->after.has_origin;
+                bool was_file = apply_origin_is_gone(c, a, c->root->since_ns - tick_ns());
                 return was != 'd' || is_new || was_file ? APPLY_HOST_ODD : APPLY_CLEAR;
         }
         if (is_equal(c, host))

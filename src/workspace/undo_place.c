@@ -68,7 +68,8 @@ static int64_t ns_of(struct timespec t)
 }
 
 /* is_same(op, st, with_ctime): is this still what was judged? A directory is known by its inode:
- * its times move with every file in it. A rename moves ctime. */
+ * its times move with every file in it. A rename moves ctime, and so does another name that goes.
+ */
 static bool is_same(const struct undo_op *op, const struct stat *st, bool with_ctime)
 {
         const struct undo_ident *id = &op->ident;
@@ -77,7 +78,7 @@ static bool is_same(const struct undo_op *op, const struct stat *st, bool with_c
         if (op->before.kind == 'd')
                 return S_ISDIR(st->st_mode);
         return (uint64_t)st->st_size == id->size && ns_of(st->st_mtim) == id->mtime_ns &&
-               (!with_ctime || ns_of(st->st_ctim) == id->ctime_ns);
+               (!with_ctime || id->is_linked || ns_of(st->st_ctim) == id->ctime_ns);
 }
 
 static bool is_still(const struct undo_op *op, int dir_fd, const char *name)

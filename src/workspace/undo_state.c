@@ -194,6 +194,7 @@ int undo_state_of(int root_fd, const char *path, int objects_fd, struct undo_sta
                                 .dev = st.st_dev,
                                 .ino = st.st_ino,
                                 .born_ns = s->kind == 'd' ? born(fd) : 0,
+                                .is_linked = s->kind == 'f' && st.st_nlink > 1,
                                 .uid_known = true,
                                 .uid = st.st_uid,
                                 .gid = st.st_gid,

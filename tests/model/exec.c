@@ -152,6 +152,9 @@ static void copy_tree(int from_dir, const char *from, int to_dir, const char *to
 static void move(int root, int dir, const char *name, const struct op *o)
 {
         const char *to_name;
+        size_t len = strlen(o->path);
+        if (strncmp(o->other, o->path, len) == 0 && (!o->other[len] || o->other[len] == '/'))
+                return; /* into itself */
         int to = parent_made(root, o->other, &to_name);
         if (to < 0)
                 return;

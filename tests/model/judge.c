@@ -205,6 +205,7 @@ static int diff_now(struct judge *j, const struct ws_roots *r, struct ws_changes
 
 struct told {
         struct strs conflicts, refused;
+        char odd[700]; /* refused without a reason that lasts */
 };
 
 static void on_conflict(void *arg, const struct ws_change *c, enum apply_conflict how)
@@ -215,8 +216,11 @@ static void on_conflict(void *arg, const struct ws_change *c, enum apply_conflic
 
 static void on_refused(void *arg, const struct ws_change *c, const char *why)
 {
-        (void)why;
-        strs_add(&((struct told *)arg)->refused, c->path);
+        struct told *t = arg;
+        strs_add(&t->refused, c->path);
+        /* Without a reason in the thing itself it was the moment's. */
+        if (!c->refused && c->after.kind != WS_SPECIAL && !(c->after.mode & 07000) && !*t->odd)
+                snprintf(t->odd, sizeof t->odd, "%s (%s)", path_words(c->path), why);
 }
 
 static bool is_told(const struct told *t, const char *path)
@@ -301,6 +305,11 @@ static int check_applied(struct judge *j, const struct tree *before, const struc
                         got = check_applied_path(j, all[t]->v[i].path, before, &after, v, n, told,
                                                  when);
         tree_free(&after);
+        bool is_all = true;
+        for (size_t i = 0; i < n; i++)
+                is_all &= v[i].how != APPLY_SKIP;
+        if (got == 0 && is_all && !j->has_host_ops && *told->odd)
+                got = fails(j, "%s: refused, but nobody touched the host: %s", when, told->odd);
         if (got == 0 && !j->has_host_ops && told->conflicts.n > 0)
                 got = fails(j, "%s: %s is a conflict, but nobody touched the host", when,
                             path_words(told->conflicts.v[0]));
@@ -414,23 +423,16 @@ static void on_left(void *arg, const char *path, const char *why)
         may_replace(arg, path, why);
 }
 
-/* note(j, n, err): tell the box what undo made of the host's paths, as the command does. */
-static int note(struct judge *j, uint64_t n, struct err *err)
-{
-        struct undo_record r = {0};
-        int got = undo_read(j->stage.undo_fd, n, &r, err);
-        for (size_t i = 0; got == 0 && i < r.entries_n; i++)
-                got = applied_note(j->stage.box_fd, "ws", r.v[i].path, &r.v[i].after, err);
-        undo_record_free(&r);
-        return got;
-}
-
 /* undo(j, n, want, by, when): ${by} is the undo's own record, may be NULL. */
 static int undo(struct judge *j, uint64_t n, const struct tree *want, uint64_t *by,
                 const char *when)
 {
         struct asked asked = {0};
-        struct undo_opts opts = {.may_replace = may_replace, .on_left = on_left, .arg = &asked};
+        struct undo_opts opts = {.has_box = true,
+                                 .box_dir_fd = j->stage.box_fd,
+                                 .may_replace = may_replace,
+                                 .on_left = on_left,
+                                 .arg = &asked};
         struct undo_result result = {0};
         struct err err = {0};
         struct tree now;
@@ -441,8 +443,6 @@ static int undo(struct judge *j, uint64_t n, const struct tree *want, uint64_t *
                 *by = result.record_n;
         if (judge_fault == FAULT_UNDO)
                 put_fault(j, NULL);
-        if (result.record_n != 0 && note(j, result.record_n, &err) < 0)
-                return fails(j, "%s cannot be noted: %s", when, err.text);
         if (asked.was)
                 return fails(j, "%s asks about %s, which nobody touched", when, asked.path);
         if (tree_read(j->stage.host_fd, &now) < 0)

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WORKERS = 2, SEQ_LIMIT_S = 60 };
+enum { WORKERS = 2, SEQ_LIMIT_S = 30 };
 
 struct shared {
         uint64_t done, failed, bad_seed, on_disk;
@@ -87,7 +87,7 @@ static void shrink(const char *base, struct seq *s, char *why, size_t size)
         double end = now_s() + 60;
         while (again && now_s() < end) {
                 again = false;
-                for (size_t i = s->n; i-- > 0;) {
+                for (size_t i = s->n; i-- > 0 && now_s() < end;) {
                         struct seq less;
                         seq_copy(&less, s, i);
                         if (tried(base, &less, words, sizeof words) == 1) {
