@@ -1,4 +1,5 @@
-/* objects.h - a store of file contents by their SHA-256, for undo: each content once, never
+/* objects.h - a store of file contents by their SHA-256 (of a gigabyte and more: of what is not
+ * zero in them, so that holes cost nothing), for undo: each content once, never
  * changed, outside of every box's reach (case 79).
  *
  *   $XDG_STATE_HOME/ostiary/undo/objects/ab/cdef...   mode 0400
