@@ -52,7 +52,7 @@ static int fork_box(struct boxarg *b, uint64_t n, const char *prefix, struct str
 }
 
 static int print(const struct strs *ids, const char *parent, const struct snapshot_taken *t,
-                 bool is_json)
+                 uint64_t took_us, bool is_json)
 {
         if (!is_json) {
                 for (size_t i = 0; i < ids->n; i++)
@@ -69,6 +69,7 @@ static int print(const struct strs *ids, const char *parent, const struct snapsh
         json_str(&j, "of", parent);
         json_bool(&j, "copied", t->is_copied);
         json_u64(&j, "stood_still_us", t->still_us);
+        json_u64(&j, "took_us", took_us);
         json_open(&j, "boxes", '[');
         for (size_t i = 0; i < ids->n; i++)
                 json_str(&j, NULL, ids->v[i]);
@@ -103,9 +104,11 @@ static int run(int argc, char **argv)
         if (boxarg_find(&b, words.v[0], &err) < 0)
                 return out_error(&err);
         out_wait("keeping what the box holds");
+        uint64_t t0 = snapshots_clock();
         int r = fork_box(&b, n, prefix, &ids, &t, &err);
+        uint64_t took_us = snapshots_clock() - t0;
         out_wait(NULL);
-        code = r < 0 ? out_error(&err) : print(&ids, b.id, &t, is_json);
+        code = r < 0 ? out_error(&err) : print(&ids, b.id, &t, took_us, is_json);
         stack_free(&t.stack);
         return code;
 }

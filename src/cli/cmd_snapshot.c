@@ -14,7 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int print_json(const char *name, const char *box, const struct snapshot_taken *t)
+static int print_json(const char *name, const char *box, const struct snapshot_taken *t,
+                      uint64_t took_us)
 {
         _cleanup_buf_ struct buf b = {0};
         struct json j = json_of(&b);
@@ -23,6 +24,7 @@ static int print_json(const char *name, const char *box, const struct snapshot_t
         json_str(&j, "box", box);
         json_bool(&j, "copied", t->is_copied);
         json_u64(&j, "stood_still_us", t->still_us);
+        json_u64(&j, "took_us", took_us);
         json_u64(&j, "layers", t->stack.n);
         json_close(&j, '}');
         return out_json(&b);
@@ -37,13 +39,15 @@ static int take(const char *box, const char *wanted, bool is_json)
                 return out_error(&err);
         _cleanup_free_ char *name = wanted ? str_dup(wanted) : snapshots_free_name(&b.store, b.id);
         out_wait("keeping what the box holds");
+        uint64_t t0 = snapshots_clock();
         int r = snapshots_take(&b.store, b.id, name, "snapshot", name, &t, &err);
+        uint64_t took_us = snapshots_clock() - t0;
         out_wait(NULL);
         if (r < 0)
                 return out_error(&err);
         int code = EXIT_OK;
         if (is_json)
-                code = print_json(name, b.id, &t);
+                code = print_json(name, b.id, &t, took_us);
         else
                 puts(name);
         if (t.is_copied && !is_json)

@@ -29,7 +29,7 @@ void snapshot_free(struct snapshot *);
 /* How it was done. */
 struct snapshot_taken {
         bool is_copied;    /* the box goes on; else it is frozen, and sleeps */
-        uint64_t still_us; /* how long the box stood still */
+        uint64_t still_us; /* how long the box stood still, or could not be woken */
         struct stack stack;
 };
 
@@ -38,6 +38,9 @@ struct snapshot_taken {
  * ${taken}. A name in use is refused. On failure the box is as before. */
 int snapshots_take(const struct store *, const char *id, const char *name, const char *kind,
                    const char *label, struct snapshot_taken *, struct err *);
+
+/* snapshots_clock(): monotonic microseconds, for telling how long it took. */
+uint64_t snapshots_clock(void);
 
 /* snapshots_freeze(store, id, dir_fd, name, kind, label, stack, err): of a box whose lock the
  * caller holds and in which nothing runs. */

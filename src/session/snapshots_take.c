@@ -18,7 +18,7 @@
 
 enum { TRIES = 200, PAUSE_MS = 10, LIST_MAX = 8 << 20 };
 
-static uint64_t now_us(void)
+uint64_t snapshots_clock(void)
 {
         struct timespec t;
         clock_gettime(CLOCK_MONOTONIC, &t);
@@ -84,10 +84,10 @@ int snapshots_take(const struct store *store, const char *id, const char *name, 
                 if (lock < 0 && errno != EAGAIN)
                         return -1;
                 if (lock >= 0) {
-                        uint64_t t0 = now_us();
+                        uint64_t t0 = snapshots_clock();
                         int r = snapshots_freeze(store, id, dir, name, kind, label, &taken->stack,
                                                  err);
-                        taken->still_us = now_us() - t0;
+                        taken->still_us = snapshots_clock() - t0;
                         close_fd(&lock);
                         if (r == 0)
                                 frozen_squash_later(store, id, taken->stack.n);
