@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=400
+# suite: users=root,user timeout=400 alone=yes
 # door_limits.sh - what a rule says beyond yes and no: rate=, bytes=, hosts=, headers, queries and bodies; what happens
 # to a stream that is open when its rule goes; and that ten thousand connections leave nothing behind.
 set -u

@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=300
+# suite: users=root,user timeout=300 alone=yes
 # life_many.sh - 1,000 boxes started and stopped, 100 alive together: nothing grows.
 #
 # OSTIARY_TEST_BOXES=N makes it fewer.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=200
+# suite: users=root,user timeout=200 alone=yes
 # limits_box.sh - memory, processes, files, time, inotify, namespaces and processor time of a box: held by
 # whatever this machine offers, each end said in words and with its exit code, while the host stays well.
 set -u

@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=120
+# suite: users=root,user timeout=120 alone=yes
 # limits_disk.sh - a box ends when its layers outgrow the disk limit, and before it fills the disk that
 # holds them: tried on a small tmpfs in a mount namespace of our own.
 set -u

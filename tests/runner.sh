@@ -43,6 +43,22 @@ expect 'skips alone are no success' '0 passed, 0 failed, 1 skipped' 1 skipping
 expect 'no suite at all is no success' '0 passed, 0 failed, 0 skipped' 1 nothing-of-this-name
 expect 'skips beside results pass' '2 passed, 0 failed, 1 skipped' 0 good skipping
 
+# Two that wait for each other, and two that must not meet.
+meet() { # own word, the other's
+	echo ": >'$work/meet/$1'; i=0; while [ \$i -lt 100 ] && [ ! -e '$work/meet/$2' ]; do i=\$((i + 1)); sleep 0.1; done"
+	echo "[ -e '$work/meet/$2' ] && echo ok met || echo 'not ok met: nobody came'"
+}
+shun() { # a room that holds one
+	echo "mkdir '$work/meet/room' && echo ok empty || echo 'not ok empty: somebody was here'; sleep 1; rmdir '$work/meet/room'"
+}
+mkdir -m 1777 "$work/meet"
+suite pair_a users=any "$(meet a b)"
+suite pair_b users=any "$(meet b a)"
+suite lone_a 'users=any alone=yes' "$(shun)"
+suite lone_b 'users=any alone=yes' "$(shun)"
+expect 'two suites run at a time' '2 passed, 0 failed, 0 skipped' 0 pair_
+expect 'but for those that want to be alone' '2 passed, 0 failed, 0 skipped' 0 lone_
+
 echo 'exit 0' >"$work/tests/headless.sh"
 expect 'a script without a head fails' '2 passed, 1 failed, 0 skipped' 1 good
 exit $bad

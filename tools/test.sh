@@ -4,7 +4,8 @@
 # Called by `make test` and `make asan`; `tools/test.sh NAME...` runs only suites whose name contains
 # one of the words. A suite is a unit program, or a script in tests/ whose head has a line like
 #     # suite: users=root,user timeout=120
-# users: root, user, or any (once, as whoever started us). A suite prints `ok NAME`, `not ok NAME: why`
+# users: root, user, or any (once, as whoever started us). Two run at a time (TEST_JOBS), unless one of them says
+# alone=yes: it fills the machine, or looks at what belongs to all of it. A suite prints `ok NAME`, `not ok NAME: why`
 # or `skip NAME: why`, one line each. It never fails in silence: a bad exit without a `not ok`, no line
 # at all and running out of time are failures of the suite itself.
 set -u
@@ -24,12 +25,15 @@ is_tty=''
 
 # --- the ordinary user, and a tree it can read -------------------------------------------------
 
-suite_pid=''
+jobs_max=${TEST_JOBS:-2}
+# What runs now, by pid.
+declare -A job_name=() job_who=() job_limit=() job_start=()
 finish() {
-	if [ -n "$suite_pid" ]; then
-		kill "$suite_pid" 2>/dev/null # timeout(1) passes it on to the suite's whole group
-		wait "$suite_pid" 2>/dev/null
-	fi
+	local pid
+	for pid in "${!job_name[@]}"; do
+		kill "$pid" 2>/dev/null # timeout(1) passes it on to the suite's whole group
+	done
+	for pid in "${!job_name[@]}"; do wait "$pid" 2>/dev/null; done
 	if [ -n "$run_dir" ]; then
 		# Only now: two runs in one tree must not take each other's logs away.
 		rm -rf "$top/out/test"
@@ -48,9 +52,6 @@ chmod 755 "$run_dir"
 logs=$run_dir/logs
 mkdir "$logs"
 mkdir -m 700 "$run_dir/home"
-# Sanitizers write here, because most of our processes have no terminal to write to.
-mkdir -m 1777 "$run_dir/sanitizer"
-sanitizer="log_path=$run_dir/sanitizer/report:print_stacktrace=1"
 
 user_uid='' user_gid='' user_top=$top user_home=$run_dir/home
 
@@ -103,23 +104,23 @@ note_failure() { # suite, why, log
 	failures+=("$1: $2"$'\t'"$3")
 }
 
-# Print the running count of a suite on the terminal until it ends.
-watch_suite() { # label, log
-	local n
-	while sleep 0.3; do
-		n=$(grep -cE '^(ok|not ok|skip) ' "$2")
-		printf '\r  %-44s %4d ...' "$1" "$n"
-	done
+# show_running: on a terminal, what is being waited for.
+show_running() {
+	[ -n "$is_tty" ] || return 0
+	local pid words=''
+	for pid in "${!job_name[@]}"; do words="$words  ${job_name[$pid]} (${job_who[$pid]})"; done
+	printf '\r\033[K%.79s' "${words:+ $words ...}"
 }
 
-# run_suite NAME WHO TIMEOUT PROGRAM: WHO is root or user, PROGRAM a path relative to the tree.
-run_suite() {
+log_of() { echo "$logs/$(echo "$1-$2" | tr / _).log"; }
+
+# start_suite NAME WHO TIMEOUT PROGRAM: WHO is root or user, PROGRAM a path relative to the tree.
+start_suite() {
 	local name=$1 who=$2 limit=$3 program=$4
-	local label="$name ($who)" log status start=$EPOCHREALTIME watcher=''
-	local tree=$top home=$run_dir/home leaks=0
+	local log tree=$top home=$run_dir/home leaks=0
 	# The search for leaks at a program's end wants ptrace, which a box does not give.
 	[[ $program == */unit/* ]] && leaks=1
-	log=$logs/$(echo "$name-$who" | tr / _).log
+	log=$(log_of "$name" "$who")
 	: >"$log"
 
 	local as=()
@@ -127,11 +128,10 @@ run_suite() {
 		tree=$user_top home=$user_home
 		[ "$me" = 0 ] && as=(setpriv --reuid "$user_uid" --regid "$user_gid" --clear-groups)
 	fi
+	# Sanitizers write here, because most of our processes have no terminal to write to.
+	mkdir -m 1777 "$log.faults"
+	local sanitizer="log_path=$log.faults/report:print_stacktrace=1"
 
-	if [ -n "$is_tty" ]; then
-		watch_suite "$label" "$log" &
-		watcher=$!
-	fi
 	# A session of its own: no suite gets our terminal. The environment is the same on every machine.
 	(
 		cd "$tree" || exit 125
@@ -142,15 +142,19 @@ run_suite() {
 			ASAN_OPTIONS="$sanitizer:detect_leaks=$leaks" UBSAN_OPTIONS="$sanitizer" \
 			setsid -w timeout -k 10 "$limit" "${as[@]}" "./$program"
 	) </dev/null >"$log" 2>&1 &
-	suite_pid=$!
-	wait "$suite_pid"
+	job_name[$!]=$name job_who[$!]=$who job_limit[$!]=$limit job_start[$!]=$EPOCHREALTIME
+	show_running
+}
+
+# reap_suite: wait for the next one that ends, and count what it said.
+reap_suite() {
+	local pid='' status
+	wait -n -p pid "${!job_name[@]}"
 	status=$?
-	suite_pid=''
-	if [ -n "$watcher" ]; then
-		kill "$watcher" 2>/dev/null
-		wait "$watcher" 2>/dev/null
-		printf '\r\033[K'
-	fi
+	[ -n "$pid" ] || return 0
+	local label="${job_name[$pid]} (${job_who[$pid]})" limit=${job_limit[$pid]} start=${job_start[$pid]} log
+	log=$(log_of "${job_name[$pid]}" "${job_who[$pid]}")
+	unset "job_name[$pid]" "job_who[$pid]" "job_limit[$pid]" "job_start[$pid]"
 
 	local ok=0 bad=0 left=0 line
 	while IFS= read -r line; do
@@ -180,16 +184,27 @@ run_suite() {
 		bad=$((bad + 1))
 		note_failure "$label" "$broken" "$log"
 	fi
-	if compgen -G "$run_dir/sanitizer/*" >/dev/null; then
+	if compgen -G "$log.faults/*" >/dev/null; then
 		bad=$((bad + 1))
-		cat "$run_dir"/sanitizer/* >"$log.sanitizer"
-		rm -f "$run_dir"/sanitizer/*
+		cat "$log.faults"/* >"$log.sanitizer"
 		note_failure "$label" "a sanitizer found a fault: $(grep -am 1 -E 'ERROR|runtime error' "$log.sanitizer")" "$log.sanitizer"
 	fi
+	rm -rf "$log.faults"
 	local extra=''
 	[ "$bad" = 0 ] || extra=", $bad FAILED"
 	[ "$left" = 0 ] || extra="$extra, $left skipped"
+	[ -z "$is_tty" ] || printf '\r\033[K'
 	printf '  %-44s %4d ok%s  (%s s)\n' "$label" "$ok" "$extra" "$(seconds_since "$start")"
+	show_running
+}
+
+# run_suite NAME WHO TIMEOUT PROGRAM IS_ALONE: when there is room for it.
+run_suite() {
+	local room=$jobs_max
+	[ "$5" = no ] || room=1
+	while [ ${#job_name[@]} -ge "$room" ]; do reap_suite; done
+	start_suite "$1" "$2" "$3" "$4"
+	[ "$5" = no ] || reap_suite
 }
 
 # --- all suites -----------------------------------------------------------------------------
@@ -211,10 +226,12 @@ wanted() { # name
 
 # dispatch NAME PROGRAM HEAD DEFAULT_USERS: run once per user that the head names.
 dispatch() {
-	local name=$1 program=$2 users limit who
+	local name=$1 program=$2 users limit alone who
 	wanted "$name" || return 0
 	users=$(head_word "$3" users "$4")
 	limit=$(head_word "$3" timeout 240)
+	alone=$(head_word "$3" alone no)
+	[ "$alone" != no ] || limit=$((limit * jobs_max)) # two at a time take longer each
 	for who in ${users//,/ }; do
 		case $who in
 		any) [ "$me" = 0 ] && who=root || who=user ;;
@@ -225,7 +242,7 @@ dispatch() {
 		elif [ "$who" = user ] && [ -z "$user_uid" ]; then
 			note_failure "$name (user)" "no ordinary user could be made" /dev/null
 		else
-			run_suite "$name" "$who" "$limit" "$program"
+			run_suite "$name" "$who" "$limit" "$program" "$alone"
 		fi
 	done
 }
@@ -255,6 +272,8 @@ for script in tests/*.sh tests/attack/run.sh tests/vm/*.sh; do
 	}
 	dispatch "$name" "$script" "$script" root,user
 done
+
+while [ ${#job_name[@]} -gt 0 ]; do reap_suite; done
 
 if [ ${#skips[@]} -gt 0 ]; then
 	printf '\nSkipped:\n'

@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=240
+# suite: users=root,user timeout=400 alone=yes
 # run.sh - the attack suite: every case in the full box, and with exactly its own walls missing.
 #
 # Usage: run.sh [--as root|user] [--table FILE] [--keep]. A case counts as blocked by us only if it
