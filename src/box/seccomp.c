@@ -217,6 +217,39 @@ static void print_text(FILE *out)
                 verdict(SECCOMP_UNKNOWN), box_seccomp_size());
 }
 
+static const char *level_name(enum box_audit level)
+{
+        static const char *const names[BOX_AUDIT_N] = {"off", "default", "files", "all"};
+        return names[level];
+}
+
+static void print_recorded(FILE *out)
+{
+        fprintf(out, "\nRecorded in the box's log: every refused call, and with --audit\n");
+        for (size_t i = 0; i < seccomp_watch_n; i++) {
+                const struct seccomp_watch *w = &seccomp_watch[i];
+                fprintf(out, "  %-8s", level_name(w->level));
+                print_wrapped(out, w->calls, 10, 10);
+                for (size_t u = 0; u < w->unless_n; u++)
+                        fprintf(out, "            not with %s\n", w->unless[u].words);
+                fprintf(out, "          # ");
+                print_wrapped(out, w->why, 12, 12);
+        }
+        fprintf(out, "  %-8severy call\n", level_name(BOX_AUDIT_ALL));
+}
+
+static void json_calls(struct json *j, const char *calls)
+{
+        size_t len;
+        json_open(j, "calls", '[');
+        for (const char *word; (word = next_call(&calls, &len));) {
+                char name[64];
+                snprintf(name, sizeof name, "%.*s", (int)len, word);
+                json_str(j, NULL, name);
+        }
+        json_close(j, ']');
+}
+
 static void print_json(FILE *out)
 {
         _cleanup_buf_ struct buf b = {0};
@@ -230,14 +263,7 @@ static void print_json(FILE *out)
                 const struct seccomp_row *row = &seccomp_table[r];
                 json_open(&j, NULL, '{');
                 json_str(&j, "group", row->group);
-                json_open(&j, "calls", '[');
-                size_t len;
-                for (const char *at = row->calls, *word; (word = next_call(&at, &len));) {
-                        char name[64];
-                        snprintf(name, sizeof name, "%.*s", (int)len, word);
-                        json_str(&j, NULL, name);
-                }
-                json_close(&j, ']');
+                json_calls(&j, row->calls);
                 json_open(&j, "when", '[');
                 for (size_t c = 0; c < row->clause_n; c++) {
                         json_open(&j, NULL, '{');
@@ -251,6 +277,15 @@ static void print_json(FILE *out)
                 json_close(&j, '}');
         }
         json_close(&j, ']');
+        json_open(&j, "recorded", '[');
+        for (size_t i = 0; i < seccomp_watch_n; i++) {
+                json_open(&j, NULL, '{');
+                json_str(&j, "level", level_name(seccomp_watch[i].level));
+                json_calls(&j, seccomp_watch[i].calls);
+                json_str(&j, "why", seccomp_watch[i].why);
+                json_close(&j, '}');
+        }
+        json_close(&j, ']');
         json_close(&j, '}');
         fprintf(out, "%s\n", buf_cstr(&b));
 }
@@ -259,6 +294,8 @@ void box_seccomp_print(FILE *out, bool json)
 {
         if (json)
                 print_json(out);
-        else
+        else {
                 print_text(out);
+                print_recorded(out);
+        }
 }

@@ -70,6 +70,20 @@ static void note_rest(struct session_plan *plan)
                           rest[plan->door.level]);
 }
 
+static void note_audit(struct session_plan *plan)
+{
+        static const char *const words[BOX_AUDIT_N] = {
+                [BOX_AUDIT_OFF] = "not recorded (--audit off): the log has what came to the door",
+                [BOX_AUDIT_DEFAULT] = "recorded: programs, sockets, signals to others, tracing and "
+                                      "whatever is refused",
+                [BOX_AUDIT_FILES] = "recorded: what matters to security, and every file that is "
+                                    "opened, made, removed or renamed",
+                [BOX_AUDIT_ALL] = "recorded: every one of them",
+        };
+        session_plan_note(plan, plan->box.audit == BOX_AUDIT_OFF, "system calls",
+                          words[plan->box.audit]);
+}
+
 void session_plan_tell_door(struct session_plan *plan)
 {
         struct err missing = {0};
@@ -88,6 +102,7 @@ void session_plan_tell_door(struct session_plan *plan)
                 *cut = '\n';
         }
         note_rest(plan);
+        note_audit(plan);
 }
 
 char *plan_door_words(const struct session_plan *plan)
