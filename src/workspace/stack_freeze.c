@@ -71,7 +71,6 @@ bool stack_is_empty(int dir_fd)
 {
         /* A few names are enough: readdir would have thousands looked up. */
         char names[512] __attribute__((aligned(8)));
-        errno = 0;
         _cleanup_close_ int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         for (long n; fd >= 0 && (n = syscall(SYS_getdents64, fd, names, sizeof names)) > 0;) {
                 for (long at = 0; at < n;) {
