@@ -141,17 +141,15 @@ void ws_roots_free(struct ws_roots *r)
         *r = (struct ws_roots){0};
 }
 
-/* is_the_one(fd, root): is it the directory that the box was started on? Device numbers change when
- * a machine starts again; then the inode, and that it was there before the box, must do. */
-static bool is_the_one(int fd, const struct ws_root *root)
+bool ws_roots_is_same(int fd, uint64_t dev, uint64_t ino, int64_t since_ns)
 {
         struct statx x;
-        if (statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &x) < 0 || x.stx_ino != root->ino)
+        if (statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &x) < 0 || x.stx_ino != ino)
                 return false;
-        if (makedev(x.stx_dev_major, x.stx_dev_minor) == root->dev)
+        if (makedev(x.stx_dev_major, x.stx_dev_minor) == dev)
                 return true;
         int64_t born_ns = (int64_t)x.stx_btime.tv_sec * 1000000000 + x.stx_btime.tv_nsec;
-        return (x.stx_mask & STATX_BTIME) && born_ns <= root->since_ns;
+        return (x.stx_mask & STATX_BTIME) && born_ns <= since_ns;
 }
 
 /* host_open(r, root): the directory as it is now, if it still is the one. */
@@ -166,7 +164,7 @@ static void host_open(struct ws_roots *r, struct ws_root *root)
                                                 : "cannot be opened";
                 return;
         }
-        if (!is_the_one(fd, root)) {
+        if (!ws_roots_is_same(fd, root->dev, root->ino, root->since_ns)) {
                 root->gone = "is another directory now";
                 return;
         }

@@ -55,6 +55,10 @@ int ws_roots_open(struct ws_roots *, int box_dir_fd, int frozen_fd, unsigned tur
 void ws_roots_free(struct ws_roots *);
 #define _cleanup_roots_ __attribute__((cleanup(ws_roots_free)))
 
+/* ws_roots_is_same(fd, dev, ino, since_ns): is it the directory that was seen then? Device numbers
+ * change when a machine starts again; then the inode, and that it was there before, must do. */
+bool ws_roots_is_same(int fd, uint64_t dev, uint64_t ino, int64_t since_ns);
+
 /* ws_roots_parse(r, text, err): the lines alone, appended to ${r}; ${text} is changed. A line that
  * is not whole, or not one of ours, is an error: a root must not vanish from sight. */
 int ws_roots_parse(struct ws_roots *, char *text, struct err *);

@@ -5,6 +5,8 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "workspace/apply_int.h"
+#include "workspace/box_roots.h"
+#include "workspace/index_kept.h"
 #include "workspace/objects.h"
 #include "workspace/undo.h"
 #include "workspace/undo_int.h"
@@ -28,7 +30,6 @@ struct run {
 
 static int open_root(const struct undo_record *r, struct err *err)
 {
-        struct stat st;
         _cleanup_close_ int fd = open(r->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
                 return err_set(err, E_REFUSED,
@@ -36,9 +37,10 @@ static int open_root(const struct undo_record *r, struct err *err)
                                " belongs to, is not there any more; nothing was done (move it back "
                                "and try again)",
                                r->root, r->n);
-        if (fd < 0 || fstat(fd, &st) < 0)
+        if (fd < 0)
                 return err_sys(err, "open %s", r->root);
-        if ((r->dev || r->ino) && (st.st_dev != r->dev || st.st_ino != r->ino))
+        if ((r->dev || r->ino) &&
+            !ws_roots_is_same(fd, r->dev, r->ino, r->when_s * 1000000000 + 999999999))
                 return err_set(err, E_REFUSED,
                                "%s is another directory now than the one record %" PRIu64
                                " belongs to; nothing was done",
@@ -85,7 +87,10 @@ static const char *why_not(const struct run *u, const struct undo_entry *e,
                 why = "the run ended without saying what it left there";
         else if (now->kind == '-' && e->after.kind != '-')
                 why = "it was deleted since";
-        else if (!undo_state_same(now, &e->after))
+        else if (!undo_state_same(now, &e->after) &&
+                 !(now->kind == 'f' && e->after.kind == 'f' &&
+                   index_kept_is_object(u->objects_fd, e->after.sha, u->record.layer,
+                                        u->land.root_fd, e->path)))
                 why = "it was changed since";
         if (!why || (u->opts->may_replace && u->opts->may_replace(u->opts->arg, e->path, why)))
                 return NULL;
@@ -300,6 +305,8 @@ int undo_run(int undo_fd, uint64_t n, const struct undo_opts *opts, struct undo_
                 r = mark(&u, undo_fd, 0, err);
         if (u.applied && applied_append(opts->box_dir_fd, &u.notes, r == 0 ? err : NULL) < 0)
                 r = -1;
+        for (size_t i = 0; u.applied && i < u.land.n; i++)
+                index_kept_landed(opts->box_dir_fd, u.record.layer, root_fd, u.land.v[i].path);
         applied_free(u.applied);
         buf_free(&u.notes);
         undo_land_free(&u.land);

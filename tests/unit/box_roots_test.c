@@ -184,6 +184,20 @@ static void hosts(void)
         CHECK("the same one through a link of the user's",
               opens(&r, 0, &err) && !r.v[0].gone && r.v[0].host_fd >= 0);
         ws_roots_free(&r);
+
+        struct stat st;
+        struct timespec now;
+        _cleanup_close_ int fd = dir_fd("host_old");
+        clock_gettime(CLOCK_REALTIME, &now);
+        int64_t ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+        fstat(fd, &st);
+        CHECK("it is itself", ws_roots_is_same(fd, st.st_dev, st.st_ino, 0));
+        CHECK("after a restart its device may have another number",
+              ws_roots_is_same(fd, st.st_dev + 1, st.st_ino, ns));
+        CHECK("but one that was made later is another one",
+              !ws_roots_is_same(fd, st.st_dev + 1, st.st_ino, 1));
+        CHECK("and so is one with another inode",
+              !ws_roots_is_same(fd, st.st_dev, st.st_ino + 1, ns));
 }
 
 int main(void)
