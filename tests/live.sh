@@ -246,6 +246,7 @@ if [ -w /dev/shm ] && [ "$(stat -c %d /dev/shm)" != "$(stat -c %d .)" ]; then
 	holds 'a copy is kept' "$(cat "$shm"/ostiary/boxes/*/quarantine/list)" x.code-workspace
 	same 'with the content' "$(cat "$shm"/ostiary/boxes/*/quarantine/*x.code-workspace)" e
 	XDG_STATE_HOME=$shm "$ostiary" rm "$box" >/dev/null 2>&1
+	wait_for 10 no_orphans
 	rm -rf "$shm"
 else
 	skip 'across filesystems' 'there is no second one to write to'
