@@ -3,8 +3,9 @@
  *
  * overlayfs writes on a copied file which inode it came from, and the mark stays when the box
  * renames it. So the mark alone says nothing: the origin is gone when no tree below has that inode
- * any more, and we did not take it away ourselves. It must never stop at a guess: where the mark
- * cannot be read, a directory that nobody touched since the box started has lost nothing. */
+ * any more, and we did not take it away ourselves. In a user namespace the kernel leaves the inode
+ * out; then the file counts as gone only if the box cannot have renamed it: it hides nothing of the
+ * host. A directory that nobody touched since the box started has lost nothing in any case. */
 #include "base/beneath.h"
 #include "base/cleanup.h"
 #include "base/err.h"
@@ -25,7 +26,8 @@ struct origin {
 struct apply_origins {
         struct origin *v; /* sorted by ino */
         size_t n, cap;
-        bool is_cut; /* deeper than we look: nothing can be said to be gone */
+        bool is_cut;     /* deeper than we look: nothing can be said to be gone */
+        bool has_hidden; /* the box deleted, or moved, something of the host */
 };
 
 void apply_origins_free(struct apply_origins *o)
@@ -46,12 +48,14 @@ static void add(struct apply_origins *o, uint64_t ino, uint64_t of)
         o->v[o->n++] = (struct origin){ino, of};
 }
 
-static uint64_t origin_of(int dir_fd, const char *name)
+static struct ws_marks marks_of(int dir_fd, const char *name)
 {
         struct ws_marks m = {0};
         _cleanup_close_ int fd =
                 openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-        return fd >= 0 && view_marks(fd, &m, NULL) == 0 ? m.origin_ino : 0;
+        if (fd < 0 || view_marks(fd, &m, NULL) < 0)
+                m = (struct ws_marks){0};
+        return m;
 }
 
 /* collect(o, fd, is_overlay, depth): owns the descriptor. */
@@ -70,15 +74,19 @@ static void collect(struct apply_origins *o, int fd, bool is_overlay, unsigned d
         while ((e = readdir(d))) {
                 if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
                         continue;
+                struct ws_marks m = {0};
+                if (is_overlay && (e->d_type == DT_DIR || e->d_type == DT_REG))
+                        m = marks_of(fd, e->d_name);
+                o->has_hidden |=
+                        m.is_opaque || m.is_whiteout || (is_overlay && e->d_type == DT_CHR);
+                o->is_cut |= e->d_type == DT_UNKNOWN;
                 if (e->d_type == DT_DIR)
                         collect(o,
                                 openat(fd, e->d_name,
                                        O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
                                 is_overlay, depth + 1);
-                else if (e->d_type == DT_REG || e->d_type == DT_UNKNOWN)
-                        add(o, e->d_ino, is_overlay ? origin_of(fd, e->d_name) : 0);
-                if (e->d_type == DT_UNKNOWN)
-                        o->is_cut = true;
+                else if (e->d_type == DT_REG)
+                        add(o, e->d_ino, m.origin_ino);
         }
         closedir(d);
 }
@@ -164,18 +172,36 @@ bool apply_is_moved(const struct ws_change *c, const struct applied *a, int64_t 
         return false;
 }
 
+/* is_frozen(c): does a layer below have it? Then that one is the origin. */
+static bool is_frozen(const struct ws_change *c)
+{
+        const struct ws_view *v = &c->root->after;
+        for (size_t i = c->after.layer + 1; i < v->n; i++) {
+                if (!v->layers[i].is_overlay)
+                        continue;
+                _cleanup_close_ int fd =
+                        beneath_open_nosym(v->layers[i].fd, c->path, O_PATH | O_NOFOLLOW, 0, NULL);
+                if (fd >= 0)
+                        return true;
+        }
+        return false;
+}
+
 bool apply_origin_is_gone(const struct ws_change *c, const struct applied *a, int64_t since_ns)
 {
         if (c->after.kind != WS_FILE || !c->after.has_origin || !is_touched(c, since_ns))
                 return false;
-        if (c->after.origin_ino == 0)
-                return true;
         struct apply_origins *own = NULL, **kept = applied_origins(a);
         if (!kept)
                 kept = &own;
         if (!*kept)
                 *kept = origins_of(c->root);
-        bool is_gone = !(*kept)->is_cut && !is_around(*kept, a, c->root->name, c->after.origin_ino);
+        const struct apply_origins *o = *kept;
+        bool is_gone = !o->is_cut;
+        if (is_gone && c->after.origin_ino)
+                is_gone = !is_around(o, a, c->root->name, c->after.origin_ino);
+        else if (is_gone)
+                is_gone = !o->has_hidden && c->after.nlink == 1 && !is_frozen(c);
         apply_origins_free(own);
         return is_gone;
 }

@@ -23,6 +23,9 @@
 struct judge_count judge_count;
 enum judge_fault judge_fault;
 
+/* Not wrong, and nothing more can be seen in this sequence. */
+enum { STOP = 2 };
+
 struct judge {
         struct stage stage;
         const struct seq *seq;
@@ -219,7 +222,8 @@ static void on_refused(void *arg, const struct ws_change *c, const char *why)
         struct told *t = arg;
         strs_add(&t->refused, c->path);
         /* Without a reason in the thing itself it was the moment's. */
-        if (!c->refused && c->after.kind != WS_SPECIAL && !(c->after.mode & 07000) && !*t->odd)
+        if (!c->refused && c->after.kind != WS_SPECIAL && !(c->after.mode & 07000) && !*t->odd &&
+            !strstr(why, "does not let you")) /* a read-only directory stays one */
                 snprintf(t->odd, sizeof t->odd, "%s (%s)", path_words(c->path), why);
 }
 
@@ -408,6 +412,7 @@ static int check_again(struct judge *j, const struct ws_roots *r, const struct t
 struct asked {
         char path[512];
         bool was;
+        bool is_shut; /* a read-only directory of the host stays one, and that is told */
 };
 
 static bool may_replace(void *arg, const char *path, const char *why)
@@ -420,7 +425,10 @@ static bool may_replace(void *arg, const char *path, const char *why)
 
 static void on_left(void *arg, const char *path, const char *why)
 {
-        may_replace(arg, path, why);
+        if (strstr(why, "does not let you"))
+                ((struct asked *)arg)->is_shut = true;
+        else
+                may_replace(arg, path, why);
 }
 
 /* undo(j, n, want, by, when): ${by} is the undo's own record, may be NULL. */
@@ -443,6 +451,8 @@ static int undo(struct judge *j, uint64_t n, const struct tree *want, uint64_t *
                 *by = result.record_n;
         if (judge_fault == FAULT_UNDO)
                 put_fault(j, NULL);
+        if (asked.is_shut)
+                return STOP;
         if (asked.was)
                 return fails(j, "%s asks about %s, which nobody touched", when, asked.path);
         if (tree_read(j->stage.host_fd, &now) < 0)
@@ -656,6 +666,8 @@ int judge_run(const char *base, const struct seq *seq, char *why, size_t size)
                 if (got == 0)
                         got = judge_parts(&j, &r);
         }
+        if (got == STOP)
+                got = 0;
         if (got < 0)
                 snprintf(why, size, "the test's own stage failed: %s", strerror(errno));
         stage_end(&j.stage);
