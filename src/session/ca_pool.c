@@ -3,6 +3,7 @@
 #include "base/beneath.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fdio.h"
 #include "base/loop.h"
 #include "base/str.h"
 #include "policy/trust_list.h"
@@ -245,6 +246,8 @@ int ca_gc(const struct store *store, unsigned long *removed, struct err *err)
 _Noreturn static void tidy(const struct store *store, struct ca_host host, int door)
 {
         unsigned long removed = 0;
+        /* The box's lock above all: as long as a copy of it is open, the box counts as alive. */
+        fdio_close_except(&door, 1);
         /* Behind the box that this follows, but not last of all: when many boxes are started, the
          * next one waits for it. */
         setpriority(PRIO_PROCESS, 0, 5);

@@ -338,7 +338,8 @@ int apply_run(int box_dir_fd, const char *box_id, int undo_fd, const struct ws_r
                 r = -1;
         for (size_t i = 0; a.land.n && i < n; i++)
                 if (choices[i].how == APPLY_TAKE)
-                        index_kept_landed(box_dir_fd, root, choices[i].change->path);
+                        index_kept_landed(box_dir_fd, root->name, root->host_fd,
+                                          choices[i].change->path);
         applied_free(a.applied);
         undo_land_free(&a.land);
         buf_free(&a.will);

@@ -9,9 +9,11 @@
 #include "base/kv.h"
 #include "base/str.h"
 #include "workspace/git_index.h"
+#include "workspace/objects.h"
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #define FILE_NAME "indexes"
@@ -101,24 +103,30 @@ bool index_kept_is_same(const struct ws_root *root, const char *path)
         return meaning_of(fd, hex) == 0 && strcmp(hex, root->index_meaning) == 0;
 }
 
-void index_kept_landed(int box_dir_fd, const struct ws_root *root, const char *path)
+void index_kept_landed(int box_dir_fd, const char *root_name, int root_fd, const char *path)
 {
         char hex[SHA256_HEX_LEN + 1];
-        if (root->host_fd < 0 || !index_kept_is_index(root->name, path))
+        if (root_fd < 0 || !index_kept_is_index(root_name, path))
                 return;
-        _cleanup_close_ int fd = host_index(root->host_fd, path);
+        _cleanup_close_ int fd = host_index(root_fd, path);
         _cleanup_close_ int out =
                 openat(box_dir_fd, FILE_NAME,
                        O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
         _cleanup_buf_ struct buf b = {0};
         if (out < 0 || meaning_of(fd, hex) < 0)
                 return;
-        put_line(&b, root->name, hex);
+        put_line(&b, root_name, hex);
         fdio_write_all(out, b.data, b.len);
 }
 
-bool index_kept_equal(int a_fd, int b_fd)
+bool index_kept_is_object(int objects_fd, const char *hex, const char *root_name, int root_fd,
+                          const char *path)
 {
-        char a[SHA256_HEX_LEN + 1], b[SHA256_HEX_LEN + 1];
-        return meaning_of(a_fd, a) == 0 && meaning_of(b_fd, b) == 0 && strcmp(a, b) == 0;
+        char now[SHA256_HEX_LEN + 1], then[SHA256_HEX_LEN + 1];
+        if (!index_kept_is_index(root_name, path) || !objects_has(objects_fd, hex))
+                return false;
+        _cleanup_close_ int host = host_index(root_fd, path);
+        _cleanup_close_ int kept = memfd_create("index", MFD_CLOEXEC);
+        return kept >= 0 && objects_get(objects_fd, hex, kept, NULL) == 0 &&
+               meaning_of(kept, then) == 0 && meaning_of(host, now) == 0 && strcmp(now, then) == 0;
 }

@@ -28,10 +28,12 @@ bool index_kept_is_index(const char *root_name, const char *path);
  */
 bool index_kept_is_same(const struct ws_root *, const char *path);
 
-/* index_kept_landed(box_dir_fd, root, path): we have just written it. */
-void index_kept_landed(int box_dir_fd, const struct ws_root *, const char *path);
+/* index_kept_landed(box_dir_fd, root_name, root_fd, path): we have just written it. */
+void index_kept_landed(int box_dir_fd, const char *root_name, int root_fd, const char *path);
 
-/* index_kept_equal(a_fd, b_fd): do two files both hold an index, and say the same? */
-bool index_kept_equal(int a_fd, int b_fd);
+/* index_kept_is_object(objects_fd, hex, root_name, root_fd, path): is it an index that says the
+ * same as the one that is kept under that name? */
+bool index_kept_is_object(int objects_fd, const char *hex, const char *root_name, int root_fd,
+                          const char *path);
 
 #endif
