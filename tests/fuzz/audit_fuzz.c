@@ -27,7 +27,10 @@ static void write_and_read(const uint8_t *data, size_t n)
                         abort();
                 if (audit_record_parse((const char *)line.data, line.len - 1, &got, &back) < 0)
                         abort();
-                if (got.seq != i || got.port != r.port || got.bytes_up != r.bytes_up)
+                /* Only the door counts bytes. */
+                bool has_bytes = !r.pid && strcmp(r.kind, "box") != 0;
+                if (got.seq != i || got.port != r.port ||
+                    got.bytes_up != (has_bytes ? r.bytes_up : 0) || got.cpu_us != r.cpu_us)
                         abort();
         }
 }
