@@ -20,7 +20,7 @@ o stop "$tag-a" >/dev/null
 inode=$(find "$boxes/$tag-a/layers/ws/upper/new" -printf %i)
 say "$ostiary" snapshot "$tag-a" "$tag-one"
 same 'a snapshot of a box that has ended prints its name' "$out" "$tag-one"
-same 'nothing is copied: the file is the same file' "$(find "$frozen" -name new -printf %i)" "$inode"
+same 'nothing is copied: the file is the same file' "$(find "$frozen" -name new -printf %i 2>/dev/null)" "$inode"
 same 'the box sees what it saw' "$(shows "$tag-a")" "$before"
 same 'its home too' "$(o exec "$tag-a" -- sh -c 'cat ~/memory')" memory
 same 'the host is as it was' "$(cat changed gone dir/sub/deep | tr '\n' ' ')" 'host host host '
@@ -58,7 +58,7 @@ same 'the next command wakes it' "$(o exec "$tag-c" -- cat one)" 1
 o exec "$tag-c" -- sh -c 'echo 2 >two'
 n=0
 for i in 1 2 3 4 5 6; do
-	o snapshot "$tag-c" >/dev/null &
+	o snapshot "$tag-c" >/dev/null 2>&1 &
 	pid=$!
 	[ "$(o exec "$tag-c" -- sh -c "echo $i >>count; cat one")" = 1 ] && n=$((n + 1))
 	wait "$pid"
@@ -70,7 +70,7 @@ same 'once' "$(o exec "$tag-c" -- sh -c 'wc -l <count')" 6
 total=$(o gc --json | /usr/bin/python3 -c 'import json, sys
 g = json.load(sys.stdin)["frozen"]
 print(g["bytes"] if g["own_bytes"] + g["shared_bytes"] == g["bytes"] else "odd")')
-du=$(du -s -B1 --exclude=lock "$frozen" | cut -f1)
+du=$(du -s -B1 --exclude=lock "$frozen" 2>/dev/null | cut -f1)
 same 'the sizes of frozen layers add up to what is on the disk' "$total" $((du - 512 * $(stat -c %b "$frozen")))
 say "$ostiary" snapshots --json
 check 'sizes and layers are listed' "$(/usr/bin/python3 -c 'import json, sys
@@ -131,6 +131,43 @@ same 'resume runs a command over what it holds' "$out" g
 same 'with its own command when none is named' "$(o resume -q "$tag-g"; o exec "$tag-g" -- cat g more | tr '\n' ' ')" 'g more '
 say "$ostiary" resume "$tag-g"
 holds 'a box that runs is not resumed' "$err" 'is running'
+o stop "$tag-g" >/dev/null
+# answer WORDS COMMAND...: on a terminal, with these words as answers to its questions; prints what was shown.
+answer() {
+	/usr/bin/python3 - "$@" <<-'ANSWER'
+		import os, pty, select, sys, time
+		answers, argv = sys.argv[1].split(), sys.argv[2:]
+		pid, fd = pty.fork()
+		if pid == 0:
+		    os.execv(argv[0], argv)
+		shown, asked, end = b"", 0, time.time() + 30
+		while time.time() < end:
+		    if fd not in select.select([fd], [], [], 1)[0]:
+		        continue
+		    try:
+		        got = os.read(fd, 4096)
+		    except OSError:
+		        got = b""
+		    if not got:
+		        break
+		    shown += got
+		    if shown.count(b"[q]uit?") > asked and answers:
+		        asked = shown.count(b"[q]uit?")
+		        os.write(fd, answers.pop(0).encode() + b"\n")
+		os.close(fd)
+		print(shown.decode(errors="replace").replace("\r", ""), "status", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+	ANSWER
+}
+got=$(answer 'c' "$ostiary" run -- cat g more)
+holds 'on a terminal it is asked' "$got" "box $tag-g holds changes of this workspace that were not applied"
+holds 'to go on goes on' "$got" $'g\nmore\n'
+got=$(answer 'n' "$ostiary" run -n "$tag-n" -- cat g)
+holds 'a new box is a new one' "$got" 'No such file'
+got=$(PAGER=cat answer 'd q' "$ostiary" run -- cat g)
+holds 'the changes can be looked at first' "$got" '+g'
+holds 'and to leave leaves' "$got" 'status 0'
+got=$(answer 'x q' "$ostiary" run -- touch ran)
+same 'an answer that is none is asked again' "$(grep -c 'not applied' <<<"$got")" 2
 o rm -f "$tag-g" >/dev/null
 say "$ostiary" run -- true
 [[ $err == *'holds changes'* ]]

@@ -89,6 +89,6 @@ const struct cmd cmd_resume = {
                 "\n"
                 "Example:\n"
                 "  ostiary resume amber-3f2a\n"
-                "  ostiary resume amber-3f2a -- claude --continue\n",
+                "  ostiary resume amber-3f2a -- make test\n",
         .run = run,
 };
