@@ -279,6 +279,8 @@ static const struct {
 
 static void answer(struct client *c, struct frame *f)
 {
+        if (c->sup->is_sleeping)
+                return; /* it is told to come again when the box can be woken */
         for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
                 if (asks[i].type != f->type)
                         continue;
