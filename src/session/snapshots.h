@@ -64,6 +64,8 @@ int snapshots_remove(const struct store *, const char *name, struct err *);
  * the box's directory; ${stack} is copied. */
 int snapshots_of_box(const struct store *, const char *id, int dir_fd, const struct stack *,
                      struct snapshot *, struct err *);
+/* snapshots_is_whole(store, s, err): are all its layers there? */
+int snapshots_is_whole(const struct store *, const struct snapshot *, struct err *);
 /* snapshots_box(store, s, name, &id, err): a new box from it, asleep; as it was started, but for
  * the name. */
 int snapshots_box(const struct store *, const struct snapshot *, const char *name, char **id,

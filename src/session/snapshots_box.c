@@ -81,13 +81,29 @@ static int fill_box(const struct snapshot *s, const char *id, int dir_fd, struct
         return r;
 }
 
+int snapshots_is_whole(const struct store *store, const struct snapshot *s, struct err *err)
+{
+        _cleanup_close_ int frozen = frozen_open(store, err);
+        struct stat st;
+        if (frozen < 0)
+                return -1;
+        for (size_t i = 0; i < s->stack.n; i++)
+                if (fstatat(frozen, s->stack.v[i].id, &st, AT_SYMLINK_NOFOLLOW) < 0)
+                        return err_set(err, E_INPUT,
+                                       "the frozen layer %s is missing from the state directory, "
+                                       "so nothing can be made from it",
+                                       s->stack.v[i].id);
+        return 0;
+}
+
 int snapshots_box(const struct store *store, const struct snapshot *s, const char *name, char **id,
                   struct err *err)
 {
         _cleanup_close_ int dir = -1;
         _cleanup_close_ int lock = -1;
         *id = NULL;
-        if (store_new_box(store, name, id, &dir, &lock, err) < 0)
+        if (snapshots_is_whole(store, s, err) < 0 ||
+            store_new_box(store, name, id, &dir, &lock, err) < 0)
                 return -1;
         if (fill_box(s, *id, dir, err) == 0)
                 return 0;
