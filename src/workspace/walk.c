@@ -275,6 +275,19 @@ static int on_pair(struct walk *w, struct walk_frame *f, const char *name, struc
         return is_told ? tell(w, f, name, c) : 0;
 }
 
+/* look(d, name, node, err): 1 seen, 0 the directory does not let us look, -1. */
+static int look(const struct ws_dir *d, const char *name, struct ws_node *node, struct err *err)
+{
+        struct err why = {0};
+        if (ws_dir_look(d, name, node, &why) == 0)
+                return 1;
+        if (why.sys == EACCES || why.sys == EPERM)
+                return 0;
+        if (err)
+                *err = why;
+        return -1;
+}
+
 static int on_name(struct walk *w, struct walk_frame *f, const char *name, struct err *err)
 {
         struct ws_change c = {.root = w->root};
@@ -288,13 +301,20 @@ static int on_name(struct walk *w, struct walk_frame *f, const char *name, struc
         if (asked == ASKED_NOT)
                 return 0;
         w->is_asked = asked == ASKED;
-        if (f->mode != WALK_DELETED && ws_dir_look(f->after, name, &c.after, err) < 0)
-                return -1;
+        int seen = f->mode == WALK_DELETED ? 1 : look(f->after, name, &c.after, err);
         /* Found below the box's own layers: it is what it was. */
-        if (f->mode == WALK_BOTH && c.after.kind != WS_NONE && c.after.layer >= w->root->top_n)
+        if (seen == 1 && f->mode == WALK_BOTH && c.after.kind != WS_NONE &&
+            c.after.layer >= w->root->top_n)
                 return 0;
-        if (f->mode != WALK_ADDED && ws_dir_look(f->before, name, &c.before, err) < 0)
+        if (seen == 1 && f->mode != WALK_ADDED)
+                seen = look(f->before, name, &c.before, err);
+        if (seen < 0)
                 return -1;
+        if (seen == 0) {
+                c.what = WS_MODIFIED;
+                c.refused = WALK_UNREADABLE;
+                return w->is_asked ? tell(w, f, name, &c) : 0;
+        }
         if (c.before.kind == WS_NONE && c.after.kind == WS_NONE)
                 return 0;
         if (c.before.kind != c.after.kind)

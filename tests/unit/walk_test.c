@@ -233,6 +233,23 @@ static void unreadable(void)
              "added -d new refused\n");
         chmod("nu/d", 0755);
         chmod("nu/new", 0755);
+
+        /* Names can be listed, and nothing behind them can be seen: on one side, on the other. */
+        put("eh/host_shut/in", "x");
+        put("eh/plain", "x");
+        put("eu/host_shut/in", "y");
+        put("eu/shut/in", "y");
+        put("eu/plain", "y");
+        chmod("eu/shut", 0444);
+        chmod("eh/host_shut", 0444);
+        told("a directory that shows names alone hides nothing of the rest", LAYERS("eu", "eh"), 1,
+             NULL,
+             "mode dd host_shut\n"
+             "modified -f host_shut/in refused\n"
+             "modified ff plain\n"
+             "added -d shut refused\n");
+        chmod("eu/shut", 0755);
+        chmod("eh/host_shut", 0755);
 }
 
 static void names(void)
