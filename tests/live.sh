@@ -218,6 +218,25 @@ same 'of a second run only what changed is in the record' "$("$ostiary" undo --d
 same 'and comes back' "$(cat many/7 many/8)" $'7\n8'
 drop
 
+box=$tag-o
+live_records() { "$ostiary" history 2>/dev/null | grep -c " live "; }
+before_n=$(live_records)
+say "$ostiary" run -q --live --name "$box" -- /no/such/command
+same 'a run that could not start leaves no record either' "$code $(live_records)" "127 $before_n"
+drop
+
+# --- fewer watches than directories ------------------------------------------------------------------
+box=$tag-p
+limited() { unshare -U --map-current-user --keep-caps sh -c 'echo 3 >/proc/sys/user/max_inotify_watches && exec setpriv --ambient-caps=-all --inh-caps=-all "$@"' sh "$@"; }
+if [ "$(id -u)" != 0 ] && limited true 2>/dev/null; then
+	export -f limited; say bash -c 'limited "$@"' bash "$ostiary" run --live --name "$box" -- sh -c 'echo e >src/deep/.exrc; for i in 1 2 3 4 5 6 7 8 9 10; do test -e src/deep/.exrc || break; sleep 1; done; ls -A src/deep'
+	holds 'where not everything can be watched, that is said' "$err" 'is looked through every two seconds'
+	same 'and what is dangerous goes while the box runs' "$out" CLAUDE.md
+	drop
+else
+	skip 'fewer watches than directories' 'their number cannot be limited here'
+fi
+
 # --- a supervisor that is killed ---------------------------------------------------------------------
 box=$tag-j
 "$ostiary" create -q --live --name "$box" >/dev/null

@@ -333,8 +333,8 @@ int live_prepare(struct session_plan *plan, const struct store *store, const cha
                         return -1;
                 if (r < 0)
                         return err_set(err, E_REFUSED,
-                                       "%s is too large or too deep to be looked through, as "
-                                       "--live needs it; leave --live away",
+                                       "%s is too large to be looked through, which a directory "
+                                       "that a box writes to needs; show it copy-on-write instead",
                                        t->root);
                 if (t->known_n)
                         qsort(t->known, t->known_n, sizeof *t->known, by_known);
@@ -343,6 +343,13 @@ int live_prepare(struct session_plan *plan, const struct store *store, const cha
         }
         qsort(plan->box.mounts, plan->box.mounts_n, sizeof *plan->box.mounts, by_target);
         return 0;
+}
+
+void live_drop(struct live *l)
+{
+        for (size_t i = 0; i < l->n; i++)
+                if (l->v[i].checkpoint)
+                        checkpoint_drop(l->v[i].checkpoint);
 }
 
 size_t live_fds(const struct live *l, int to[LIVE_FDS_MAX])

@@ -63,6 +63,8 @@ struct live {
 int live_prepare(struct session_plan *, const struct store *, const char *id, int dir_fd,
                  struct live *, struct err *);
 void live_free(struct live *);
+/* live_drop(live): the box did not start: no record of a run is left. */
+void live_drop(struct live *);
 /* live_fds(live, to): the descriptors that it holds, for whoever closes all others; how many. */
 size_t live_fds(const struct live *, int to[LIVE_FDS_MAX]);
 

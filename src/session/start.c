@@ -122,6 +122,8 @@ static int launch(struct session_opts *opts, const struct store *store, struct s
         close_fd(&a->mask_fd);
         close_fd(&a->home_fd);
         ca_close(&a->ca);
+        if (r < 0)
+                live_drop(&live);
         live_free(&live);
         return r;
 }
@@ -157,7 +159,8 @@ static int start_from(struct session_opts *opts, const struct store *store, stru
 {
         _cleanup_close_ int frozen = frozen_open(store, err);
         if (frozen < 0 || (*hold = stack_hold(frozen, false, err)) < 0 ||
-            snapshots_load(store, opts->from, from, err) < 0)
+            snapshots_load(store, opts->from, from, err) < 0 ||
+            snapshots_is_whole(store, from, err) < 0)
                 return -1;
         return snapshots_opts(from, opts, err);
 }

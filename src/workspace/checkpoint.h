@@ -37,6 +37,8 @@ uint64_t checkpoint_number(const struct checkpoint *);
 /* checkpoint_close(c, changed_n, err): the run has ended: complete the record. */
 int checkpoint_close(struct checkpoint *, uint64_t *changed_n, struct err *);
 void checkpoint_free(struct checkpoint *);
+/* checkpoint_drop(c): there was no run: take the record away. */
+void checkpoint_drop(struct checkpoint *);
 /* checkpoint_fds(c, to): the three descriptors that it holds. */
 size_t checkpoint_fds(const struct checkpoint *, int to[3]);
 

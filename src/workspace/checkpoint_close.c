@@ -130,6 +130,15 @@ int checkpoint_close(struct checkpoint *c, uint64_t *changed_n, struct err *err)
         return rc < 0 ? err_add(err, "note what the run left in %s", c->root) : 0;
 }
 
+void checkpoint_drop(struct checkpoint *c)
+{
+        struct err err = {0};
+        _cleanup_close_ int lock = undo_lock(c->undo_fd, &err);
+        struct undo_writer *w = lock < 0 ? NULL : undo_again(c->undo_fd, c->number, &err);
+        if (w)
+                undo_drop(w);
+}
+
 /* --- the manifest ----------------------------------------------------------------------------- */
 
 static void manifest_name(const char *root, char name[SHA256_HEX_LEN + 6])
