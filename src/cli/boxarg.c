@@ -60,7 +60,7 @@ bool boxarg_is_asleep(struct boxarg *b, int sock)
                 return be32toh(type) == MSG_AGAIN;
         /* Not even a word: it went to sleep before it saw us, unless it was killed. */
         struct box_meta m = {0};
-        bool is_clean = boxarg_meta(b, &m, NULL) == 0 && m.state == BOX_EXITED;
+        bool is_clean = boxarg_meta(b, &m, NULL) == 0 && m.state != BOX_DEAD;
         box_meta_free(&m);
         return is_clean;
 }
