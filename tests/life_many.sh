@@ -27,7 +27,8 @@ check 'a first box' $? 'run -- true failed'
 mounts_before=$(wc -l </proc/self/mountinfo)
 # Authorities and masks are kept between boxes; a new mask comes with every change of the host's /etc, which is
 # not ours to stop. Both are counted below.
-files() { find "$HOME" \( -path "*/ostiary/ca" -o -path "*/ostiary/etc-mask/*" \) -prune -o -print | sort; }
+# The logs of boxes that are gone stay for a while; how many is looked at below.
+files() { find "$HOME" \( -path "*/ostiary/ca" -o -path "*/ostiary/logs" -o -path "*/ostiary/etc-mask/*" \) -prune -o -print | sort; }
 files_before=$(files)
 kernel_before=$(kernel_counts)
 
@@ -59,6 +60,9 @@ echo "# $((part * 8)) boxes took $took ms"
 
 nothing_left 'no process, control group, mount or box directory is left'
 same 'not one file more' "$(files)" "$files_before"
+logs=$(find "$HOME/.local/state/ostiary/logs" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l)
+[ "$logs" -le 400 ]
+check 'and their logs, of which there are never many' $? "$logs logs"
 masks=$(find "$HOME/.local/state/ostiary/etc-mask" -mindepth 1 -maxdepth 1 | wc -l)
 [ "$masks" -le 8 ]
 check 'and few masks of /etc' $? "$masks"
