@@ -94,6 +94,19 @@ int box_seccomp_watch(enum box_audit level, volatile int *listener_fd, struct er
         return fd >= 0 ? 0 : box_seccomp_install(err);
 }
 
+int box_seccomp_can_tell(void)
+{
+        struct sock_filter all[] = {{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
+        struct sock_fprog p = PROGRAM(all);
+        int fd = -1;
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
+                fd = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                                  SECCOMP_FILTER_FLAG_NEW_LISTENER |
+                                          SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+                                  &p);
+        return fd < 0 ? errno : 0;
+}
+
 void box_seccomp_listen(int listener_fd)
 {
         ioctl(listener_fd, SET_FLAGS, SYNC_WAKE_UP); /* Linux 6.6: faster, and no more than that */

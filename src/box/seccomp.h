@@ -27,6 +27,11 @@ int box_seccomp_install(struct err *);
  * BOX_SECCOMP_DEAF is stored: then calls are not recorded, and refused all the same. */
 int box_seccomp_watch(enum box_audit, volatile int *listener_fd, struct err *);
 
+/* box_seccomp_can_tell(): would this kernel? By trying, so for a child process alone. 0 or an
+ * errno.
+ */
+int box_seccomp_can_tell(void);
+
 /* box_seccomp_listen(listener_fd): by who will answer, once. */
 void box_seccomp_listen(int listener_fd);
 
