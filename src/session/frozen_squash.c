@@ -39,7 +39,7 @@ static int replace(int dir, const struct stack *was, const struct stack *now, st
 {
         _cleanup_close_ int lock = -1;
         for (int i = 0; i < LOCK_TRIES && lock < 0; i++) {
-                lock = store_box_lock(dir, NULL);
+                lock = store_box_lock_there(dir, NULL);
                 if (lock < 0 && errno != EAGAIN)
                         return 0;
                 if (lock < 0)

@@ -80,7 +80,7 @@ int snapshots_take(const struct store *store, const char *id, const char *name, 
                 _cleanup_close_ int dir = store_box_dir(store, id, err);
                 if (dir < 0)
                         return -1;
-                _cleanup_close_ int lock = store_box_lock(dir, err);
+                _cleanup_close_ int lock = store_box_lock_there(dir, err);
                 if (lock < 0 && errno != EAGAIN)
                         return -1;
                 if (lock >= 0) {

@@ -85,6 +85,9 @@ int store_box_dir(const struct store *, const char *id, struct err *);
 /* store_box_lock(dir_fd, err): take the lock; returns its descriptor, or -1 with errno EAGAIN when
  * the box is alive. The lock lives until the last copy of the descriptor is closed. */
 int store_box_lock(int dir_fd, struct err *);
+/* store_box_lock_there(dir_fd, err): the same, but never makes the lock's file: for those who may
+ * come when the box is just being removed. */
+int store_box_lock_there(int dir_fd, struct err *);
 bool store_box_is_alive(int dir_fd);
 
 /* store_box_has_changes(dir_fd): does a layer other than the home's hold anything, frozen ones

@@ -37,9 +37,10 @@ void box_meta_free(struct box_meta *m)
         *m = (struct box_meta){0};
 }
 
-int store_box_lock(int dir_fd, struct err *err)
+/* lock_at(dir_fd, flags, err): with O_CREAT for a box that is being made or mended. */
+static int lock_at(int dir_fd, int flags, struct err *err)
 {
-        _cleanup_close_ int fd = openat(dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        _cleanup_close_ int fd = openat(dir_fd, "lock", O_RDWR | O_CLOEXEC | flags, 0600);
         if (fd < 0)
                 return err_sys(err, "open the lock of the box");
         struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -54,6 +55,16 @@ int store_box_lock(int dir_fd, struct err *err)
                 return err_sys(err, "lock the box"); /* it was being removed */
         }
         return take_fd(&fd);
+}
+
+int store_box_lock(int dir_fd, struct err *err)
+{
+        return lock_at(dir_fd, O_CREAT, err);
+}
+
+int store_box_lock_there(int dir_fd, struct err *err)
+{
+        return lock_at(dir_fd, 0, err);
 }
 
 bool store_box_is_alive(int dir_fd)

@@ -19,7 +19,7 @@ static int lock_asleep(const struct store *store, const char *id, int dir, struc
 {
         for (int i = 0; i < TRIES; i++) {
                 struct snapshot_taken t = {0};
-                int lock = store_box_lock(dir, err);
+                int lock = store_box_lock_there(dir, err);
                 if (lock >= 0 || errno != EAGAIN)
                         return lock;
                 *err = (struct err){0};
