@@ -303,7 +303,7 @@ static uint64_t fds_open(void)
 
 static void deep(void)
 {
-        enum { LEVELS = 3000 };
+        enum { LEVELS = 1000 };
         struct count k = {0};
         struct err err = {0};
         struct ws_query q = {0};
@@ -483,7 +483,7 @@ static void renaming(void)
 
 static void wide(void)
 {
-        enum { FILES = 20000 };
+        enum { FILES = 6000 };
         struct count k = {0};
         struct ws_query q = {0};
         dirs("wh");
