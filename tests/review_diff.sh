@@ -260,6 +260,7 @@ git -C "$work/tree" apply -p1 "$work/patch" && [ "$(cat f)" = 3 ] && [ "$(git st
 check "git apply takes the workspace's part of it and nothing else" $? "$(git status --porcelain)"
 echo 1 >f
 diff "$w" '~' --name-only
+# shellcheck disable=SC2088 # the tilde is ours
 holds 'the home in full, when it is named' "$out" '~/elsewhere'
 diff "$w" --all
 text 'with --all its kept part as a diff' "$out" $'| steers an agent: ~/.claude/history.jsonl (Claude Code settings)\n| diff --git a/~/.claude/history.jsonl b/~/.claude/history.jsonl\n'
@@ -329,8 +330,12 @@ same 'large files do not stop it' "$code" 0
 holds 'a large text is told by its size' "$out" $'Files /dev/null and b/large.txt differ\n# 30,888,896 bytes; over 16 MiB'
 holds 'a sparse file too' "$out" $'Binary files /dev/null and b/hole differ\n# 21,474,836,480 bytes'
 holds 'and many are all there' "$out" 'b/many/499'
-(ulimit -v 400000 && "$ostiary" diff "$l" --stat >/dev/null 2>"$work/.err")
-check 'within bounded memory' $? "$(cat "$work/.err")"
+if [ "${VARIANT:-release}" = asan ]; then
+	skip 'within bounded memory' 'a sanitizer reserves terabytes of addresses'
+else
+	(ulimit -v 400000 && "$ostiary" diff "$l" --stat >/dev/null 2>"$work/.err")
+	check 'within bounded memory' $? "$(cat "$work/.err")"
+fi
 
 # --- the pager ------------------------------------------------------------------------------------------------
 if command -v less >/dev/null; then
