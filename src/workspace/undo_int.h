@@ -16,6 +16,10 @@ void undo_field_put(struct buf *, const char *text);
 /* undo_numbers(undo_fd, numbers, n, err): of all records, newest first; the caller frees. */
 int undo_numbers(int undo_fd, uint64_t **numbers, size_t *n, struct err *);
 
+/* The mode of a record whose run is over: nothing of it is left to sweep, and so it need not be
+ * read for that. */
+enum { UNDO_OVER = 0700 };
+
 /* undo_sweep(undo_fd, root_fd, err): remove the temporary files that killed runs left below this
  * root; their records say what they are called. The lock is held. */
 int undo_sweep(int undo_fd, int root_fd, struct err *);

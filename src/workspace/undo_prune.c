@@ -155,34 +155,26 @@ int undo_prune(int undo_fd, uint64_t max_age_s, uint64_t max_bytes, uint64_t *re
         return r;
 }
 
-struct sweep {
-        int undo_fd, root_fd;
-        uint64_t dev, ino;
-        struct err *err;
-};
-
-/* sweep_one(s, r): the temporary names of an interrupted run, beside every path it named. */
-static int sweep_one(void *ctx, const struct undo_record *head)
+/* sweep_one(undo_fd, n, root_fd, st): the temporary names of an interrupted run of this root,
+ * beside every path it named. */
+static int sweep_one(int undo_fd, uint64_t n, int root_fd, const struct stat *root, struct err *err)
 {
-        struct sweep *s = ctx;
-        if (head->is_done || head->is_swept || head->dev != s->dev || head->ino != s->ino ||
-            strlen(head->temp) < 16)
-                return 0;
         _cleanup_record_ struct undo_record r = {0};
-        if (undo_read(s->undo_fd, head->n, &r, NULL) < 0)
+        if (undo_read(undo_fd, n, &r, NULL) < 0 || r.is_done || r.is_swept ||
+            r.dev != root->st_dev || r.ino != root->st_ino || strlen(r.temp) < 16)
                 return 0;
         for (size_t i = 0; i < r.entries_n; i++) {
                 char temp[96];
                 char *slash = strrchr(r.v[i].path, '/');
                 if (slash)
                         *slash = 0;
-                _cleanup_close_ int dir = beneath_open_nosym(s->root_fd, slash ? r.v[i].path : "",
+                _cleanup_close_ int dir = beneath_open_nosym(root_fd, slash ? r.v[i].path : "",
                                                              O_PATH | O_DIRECTORY, 0, NULL);
                 snprintf(temp, sizeof temp, ".ostiary-%s-%zu", r.temp, i);
                 if (dir >= 0 && unlinkat(dir, temp, 0) < 0)
                         (void)unlinkat(dir, temp, AT_REMOVEDIR);
         }
-        struct undo_writer *w = undo_again(s->undo_fd, r.n, s->err);
+        struct undo_writer *w = undo_again(undo_fd, n, err);
         if (!w)
                 return -1;
         undo_swept(w);
@@ -192,13 +184,21 @@ static int sweep_one(void *ctx, const struct undo_record *head)
 
 int undo_sweep(int undo_fd, int root_fd, struct err *err)
 {
-        struct stat st;
-        if (fstat(root_fd, &st) < 0)
+        struct stat root, st;
+        _cleanup_free_ uint64_t *numbers = NULL;
+        size_t n;
+        if (fstat(root_fd, &root) < 0)
                 return err_sys(err, "look at the root");
-        struct sweep s = {.undo_fd = undo_fd,
-                          .root_fd = root_fd,
-                          .dev = st.st_dev,
-                          .ino = st.st_ino,
-                          .err = err};
-        return undo_list(undo_fd, false, sweep_one, &s, err);
+        if (undo_numbers(undo_fd, &numbers, &n, err) < 0)
+                return -1;
+        for (size_t i = 0; i < n; i++) {
+                char path[48];
+                snprintf(path, sizeof path, "%" PRIu64 "/record", numbers[i]);
+                if (fstatat(undo_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+                    (st.st_mode & 0777) == UNDO_OVER)
+                        continue;
+                if (sweep_one(undo_fd, numbers[i], root_fd, &root, err) < 0)
+                        return -1;
+        }
+        return 0;
 }

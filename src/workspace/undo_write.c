@@ -211,6 +211,9 @@ void undo_undone(struct undo_writer *w, uint64_t by, const char *path)
 void undo_swept(struct undo_writer *w)
 {
         kv_put_bool(&w->out, "swept", true);
+        flush(w);
+        if (!w->failed)
+                (void)fchmod(w->fd, UNDO_OVER);
 }
 
 int undo_sync(struct undo_writer *w, struct err *err)
@@ -228,7 +231,10 @@ int undo_done(struct undo_writer *w, struct err *err)
         kv_put_bool(&w->out, "done", true);
         flush(w);
         errno = w->failed;
-        return w->failed ? err_sys(err, "finish the record of undo") : 0;
+        if (w->failed)
+                return err_sys(err, "finish the record of undo");
+        (void)fchmod(w->fd, UNDO_OVER);
+        return 0;
 }
 
 void undo_close(struct undo_writer *w)

@@ -1,16 +1,19 @@
 #!/usr/bin/python3
-"""kills.py OSTIARY BOX WORKSPACE COUNT SEED: kill -9 apply and undo at random moments, COUNT times each.
+"""kills.py OSTIARY BOX WORKSPACE COUNT SEED SECONDS: kill -9 apply and undo at random moments, COUNT times each
+or as often as SECONDS allow.
 
 After every kill either the same command is run again and must finish the work, or the other direction is taken and
 must lead back; each time the tree is compared with what it was before and after an apply that nobody disturbed."""
 import hashlib
 import os
 import random
+import shutil
 import subprocess
 import sys
 import time
 
 ostiary, box, ws, count, seed = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
+seconds = int(sys.argv[6])
 rng = random.Random(seed)
 undo_dir = os.environ["HOME"] + "/.local/state/ostiary/undo"
 quiet = dict(stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=ws)
@@ -89,9 +92,20 @@ if before == after:
 back()
 must(shot(), before, "the undisturbed undo", 0)
 
+def forget(n):
+    """Old records would be looked through each time."""
+    if n % 20 == 19:
+        for name in os.listdir(undo_dir):
+            if name.isdigit():
+                shutil.rmtree(undo_dir + "/" + name)
+
+
 hits = {"apply": 0, "undo": 0}
-torn = 0
+torn = forgotten = 0
+last = time.monotonic() + seconds / 2
 for n in range(count):
+    if time.monotonic() > last:
+        break
     hits["apply"] += killed(apply, longest)
     torn += shot() not in (before, after)
     if n % 2:
@@ -101,8 +115,13 @@ for n in range(count):
         must(shot(), after, "apply again", n)
     back()
     must(shot(), before, "rolled back", n)
+    forgotten += interrupted() if n % 20 == 19 else 0
+    forget(n)
 
+last = time.monotonic() + seconds / 2
 for n in range(count):
+    if time.monotonic() > last:
+        break
     code, said = run(apply)
     if code != 0:
         sys.exit("apply: %d %s" % (code, said))
@@ -116,6 +135,8 @@ for n in range(count):
         must(shot(), after, "apply after a killed undo", n)
     back()
     must(shot(), before, "undo again", n)
+    forgotten += interrupted() if n % 20 == 19 else 0
+    forget(n)
 
 print("%d applies and %d undos were killed while they worked; %d left the tree in between; %d records interrupted"
-      % (hits["apply"], hits["undo"], torn, interrupted()))
+      % (hits["apply"], hits["undo"], torn, forgotten + interrupted()))
