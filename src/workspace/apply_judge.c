@@ -7,6 +7,7 @@
 #include "workspace/apply_int.h"
 #include "workspace/index_kept.h"
 #include "workspace/objects.h"
+#include "workspace/undo_int.h"
 
 #include <string.h>
 #include <time.h>
@@ -134,6 +135,9 @@ int apply_judge(const struct ws_change *c, const struct applied *a, enum apply_c
         if (c->root->host_fd < 0)
                 return err_set(err, E_REFUSED, "the host directory of %s %s", c->root->name,
                                c->root->gone ? c->root->gone : "is not there");
+        *conflict = APPLY_CLEAR;
+        if (!undo_path_is_fit(c->path)) /* no conflict: apply_run refuses it alone */
+                return 0;
         if (undo_state_of(c->root->host_fd, c->path, -1, &host, &id, err) < 0)
                 return -1;
         *conflict = judge(c, a, &host, &id);
