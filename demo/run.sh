@@ -3,7 +3,8 @@
 #
 # The same small agent runs twice: on the bare machine, where every attempt must work (else the attempt
 # proves nothing), and in a box, where only its own work may. Both are judged here, outside, by what is
-# on the host afterwards: walls (agent.sh), the door, and a key that the agent never has (keys.sh). Ends
+# on the host afterwards: walls (agent.sh), the door, a key that the agent never has (keys.sh), and the way of
+# its work to your files: diff, apply, undo. Ends
 # with a status other than 0 when one wall is open. OSTIARY names another program to try, DEMO_FLAGS more
 # flags for `ostiary run`. It plants one file in the home directory and takes it away again.
 set -u
@@ -42,7 +43,8 @@ clean() {
 	[ -z "$pids" ] || kill $pids 2>/dev/null
 	[ -z "$segment" ] || ipcrm -m "$segment" 2>/dev/null
 	[ -z "${box:-}" ] || "$ostiary" rm -f "$box" >/dev/null 2>&1
-	rm -rf "$work" "$HOME/.ostiary-demo-$tag" "/dev/shm/"*"-$tag" "/var/tmp/"*"-$tag"
+	[ -z "${project:-}" ] || review rm -f "$box" >/dev/null 2>&1
+	rm -rf "$work" "$HOME/.ostiary-demo-$tag" "$HOME/.ostiary-demo-$tag-state" "/dev/shm/"*"-$tag" "/var/tmp/"*"-$tag"
 }
 trap clean EXIT
 trap 'exit 130' INT TERM HUP
@@ -207,8 +209,8 @@ rule=$(printf '%s' "$cure" | cut -d"'" -f2)
 visit | tail -n 1 | grep -qx hello
 say $? 'lets it pass once you say so' 'it got "hello"; no restart was needed' 'the same request still fails'
 "$ostiary" log "$box" >"$work/log" 2>&1
-[ "$(grep -c 'api.example.test' "$work/log")" = 2 ]
-say $? 'wrote both down' "both are in: ostiary log $box" "$(tail -n 1 "$work/log")"
+[ "$(grep -c '  GET  *api.example.test' "$work/log")" = 2 ]
+say $? 'wrote both down' "both are in: ostiary log $box --kind http" "$(tail -n 1 "$work/log")"
 "$ostiary" rm -f "$box" >/dev/null 2>&1 && box=''
 
 # Keys: the agent works with one that it never has, and what it has instead is a tripwire. The origin is a
@@ -280,6 +282,48 @@ if in_box stolen || { [ -n "$alarm" ] && in_box harmless; }; then
 else
 	say 1 'the placeholder is a tripwire' '' 'there was no alarm, or what is harmless did not pass either'
 fi
+
+# The way back to your files: what the agent did is looked at, the harmless part of it lands, and all of it can be taken back. The agent
+# writes a line and plants a git hook; on a plain copy of its work that hook runs at the next commit.
+box=demo-$tag-review project=$work/review
+# The user's own history stays as it is.
+review() { XDG_STATE_HOME=$HOME/.ostiary-demo-$tag-state timeout 30 "$ostiary" "$@" </dev/null; }
+mkdir "$project"
+echo draft >"$project/notes.txt"
+commit() { (cd "$1" && git -c user.name=demo -c user.email=demo@example.test -c safe.directory='*' commit -q --allow-empty -m next) >/dev/null 2>&1; }
+sums() { (cd "$project" && find . -type f -exec cksum {} + && find . -printf '%p %y %m\n') | sort | cksum; }
+has_git=''
+if command -v git >/dev/null 2>&1 && git init -q "$project" 2>/dev/null; then has_git=1; else mkdir -p "$project/.git/hooks"; fi
+before=$(sums)
+(cd "$project" && review run -q --name "$box" -- sh -c 'echo final >notes.txt; echo more >more.txt; mkdir -p .git/hooks
+	printf "#!/bin/sh\ntouch $0\n" >.git/hooks/pre-commit; chmod 755 .git/hooks/pre-commit' "$work/hook-ran") >"$work/review.out" 2>&1
+review diff "$box" >"$work/diff" 2>&1
+grep -q '^+final' "$work/diff" && grep -q '^runs on commit: .git/hooks/pre-commit' "$work/diff" && [ "$(sums)" = "$before" ]
+say $? 'shows what the agent changed' 'and what of it would run on your machine:' "$(tail -n 1 "$work/review.out" "$work/diff" | tail -n 1)"
+grep '^runs on commit' "$work/diff" | sed 's/^/      /'
+ran=''
+if [ -n "$has_git" ]; then
+	cp -r "$project" "$work/copied" && review cp "$box:.git/hooks/pre-commit" "$work/copied/.git/hooks/" >/dev/null 2>&1 && chmod 755 "$work/copied/.git/hooks/pre-commit"
+	commit "$work/copied"
+	[ -e "$work/hook-ran" ] && ran=1
+	rm -f "$work/hook-ran"
+fi
+review apply "$box" --yes >"$work/apply" 2>&1
+[ "$(cat "$project/notes.txt" "$project/more.txt" 2>/dev/null)" = "final
+more" ]
+say $? 'lets the harmless part land' "with: ostiary apply $box --yes" "$(tail -n 1 "$work/apply")"
+if [ -n "$has_git" ] && [ -z "$ran" ]; then
+	say 1 'and not what would run' '' 'the planted hook does not run on a plain copy either, so it shows nothing'
+else
+	after=$(sums)
+	[ -z "$has_git" ] || { cp -r "$project" "$work/landed" && commit "$work/landed"; }
+	[ ! -e "$project/.git/hooks/pre-commit" ] && [ ! -e "$work/hook-ran" ] && [ "$after" = "$(sums)" ]
+	say $? 'and not what would run' 'the hook stayed in the box; a commit ran nothing' 'the planted hook is on the host'
+fi
+(cd "$project" && review undo) >"$work/undo" 2>&1
+[ "$(sums)" = "$before" ]
+say $? 'takes it back' 'ostiary undo: every byte is as before' "$(tail -n 1 "$work/undo")"
+review rm -f "$box" >/dev/null 2>&1 && box=''
 
 # The program's own attacks cover the layers behind these walls, which a script cannot reach.
 if (cd "$work/boxed" && timeout 60 "$ostiary" probe) >"$work/probe" 2>&1 </dev/null; then
