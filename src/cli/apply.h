@@ -34,6 +34,7 @@ struct apply_item {
         enum apply_how how;
         struct buf bytes; /* APPLY_BYTES, APPLY_MERGE */
         char host_sha[SHA256_HEX_LEN + 1];
+        char shown[SHA256_HEX_LEN + 1]; /* the content that was shown, or "" */
 };
 
 struct apply_job {

@@ -77,15 +77,20 @@ static int put(void *arg, const void *bytes, size_t n)
 }
 
 /* show(j, class): their diffs, safe for a terminal. */
-static void show(const struct apply_job *j, enum file_class class)
+static void show(struct apply_job *j, enum file_class class)
 {
         struct ws_print p = {.put = put,
                              .is_safe = true,
+                             .wants_shown = true,
                              .has_colour = out_has_colour(STDERR_FILENO),
                              .context = 3};
-        for (size_t i = 0; i < j->n; i++)
-                if (is_in(&j->v[i], class) && ws_print_change(&p, j->v[i].change, NULL) < 0)
+        for (size_t i = 0; i < j->n; i++) {
+                if (!is_in(&j->v[i], class))
+                        continue;
+                if (ws_print_change(&p, j->v[i].change, NULL) < 0)
                         return;
+                memcpy(j->v[i].shown, p.shown, sizeof p.shown);
+        }
 }
 
 /* count(j, class, words): "3 added, 1 deleted"; returns how many. */

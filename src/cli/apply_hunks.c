@@ -136,10 +136,12 @@ static void ask_whole(struct apply_job *j, struct apply_item *it)
 {
         struct ws_print p = {.put = put,
                              .is_safe = true,
+                             .wants_shown = true,
                              .has_colour = out_has_colour(STDERR_FILENO),
                              .context = 3};
         head(j, it);
         (void)ws_print_change(&p, it->change, NULL);
+        memcpy(it->shown, p.shown, sizeof p.shown);
         char got = ask("Apply this change? [y,N,q,?]");
         it->fate = got == 'y' || got == 'a' ? FATE_TAKE : FATE_DECLINED;
         j->is_over = got == 'q';
@@ -167,6 +169,7 @@ static void ask_hunks(struct apply_job *j, struct apply_item *it, struct sides *
                 taken_n += taken[i];
         }
         it->fate = taken_n ? FATE_TAKE : FATE_DECLINED;
+        sha256_hex(s->b.data, s->b.len, it->shown);
         if (taken_n == 0 || taken_n == s->hunks.n)
                 return;
         it->how = APPLY_BYTES;

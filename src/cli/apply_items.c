@@ -207,7 +207,8 @@ static int run_root(struct apply_job *j, size_t root, int undo_fd, struct err *e
                         .how = it->how,
                         .bytes = it->bytes.data ? (const void *)it->bytes.data : "",
                         .bytes_len = it->bytes.len,
-                        .host_sha = it->host_sha};
+                        .host_sha = it->host_sha,
+                        .shown = it->shown};
         }
         if (n == 0)
                 return 0;

@@ -78,7 +78,8 @@ static int box_file(struct run *a, const struct apply_choice *ch, struct undo_st
         s->size = node.size;
         /* What was judged by its content lands as it was judged, or not at all: a store to a mapped
          * page moves no time. */
-        if (*c->judged && strcmp(c->judged, s->sha) != 0)
+        if ((*c->judged && strcmp(c->judged, s->sha) != 0) ||
+            (ch->shown && *ch->shown && strcmp(ch->shown, s->sha) != 0))
                 return 1;
         return ws_view_look(&a->root->after, c->path, &after, err) < 0 ? -1
                                                                        : !same_node(&after, &node);
@@ -193,6 +194,13 @@ static int take(struct run *a, const struct apply_choice *ch, struct err *err)
                 undo_state_free(&box);
                 undo_state_free(&host);
                 return 0;
+        }
+        /* Told as another mode and nothing else: then nothing else lands. */
+        if (c->what == WS_MODE && ch->how == APPLY_TAKE && box.kind == 'f' && host.kind == 'f' &&
+            strcmp(host.sha, box.sha) != 0) {
+                undo_state_free(&box);
+                undo_state_free(&host);
+                return refuse(a, c, moved_on), 0;
         }
         const struct ws_node *whole = ch->how == APPLY_BYTES ? NULL : &c->after;
         if (undo_state_same(&host, &box) && (host.kind != 'd' || host.mode == box.mode)) {

@@ -49,6 +49,8 @@ struct apply_choice {
         const void *bytes;
         size_t bytes_len;
         const char *host_sha; /* APPLY_MERGE */
+        const char *shown; /* APPLY_TAKE: the content that the user was shown, or NULL or "": a box
+                              that goes on writing must not have another one applied */
 };
 
 struct apply_result {

@@ -113,6 +113,8 @@ static int section(struct ws_print *p, const struct ws_change *c, const struct w
         __attribute__((cleanup(sides_free))) struct sides s = {0};
         if (c->what != WS_MODE)
                 read_sides(c, before, after, &s);
+        if (p->wants_shown && s.is_read && after->kind == WS_FILE && !s.b.is_large)
+                sha256_hex(s.b.bytes.data, s.b.len, p->shown);
         /* A link says so by its mode; and git apply knows a section without hunks for what it is
          * only when another line follows the first. */
         bool is_packed = p->is_whole && s.is_read && is_packable(&s);
@@ -196,6 +198,7 @@ static int headings(struct ws_print *p, const struct ws_change *c, struct err *e
 
 int ws_print_change(struct ws_print *p, const struct ws_change *c, struct err *err)
 {
+        p->shown[0] = 0;
         if (headings(p, c, err) < 0)
                 return -1;
         if (c->is_masked) {

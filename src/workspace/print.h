@@ -8,6 +8,8 @@
 #ifndef WORKSPACE_PRINT_H
 #define WORKSPACE_PRINT_H
 
+#include "base/sha256.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,6 +32,9 @@ struct ws_print {
         const char *name_prefix; /* before every name, as it is: "", "~/", "/absolute/"; or NULL */
         const char *line_prefix; /* before every line: "| " keeps patch programs off; or NULL */
         uint64_t unread_n;       /* counted: contents that could not be read, which was told */
+        bool wants_shown;        /* fill the next one: */
+        char shown[SHA256_HEX_LEN + 1]; /* the content of the side after that was printed last, held
+                                           whole; or "" */
 };
 
 /* ws_print_change(p, change, err): its class and why it is never applied, if so, one line each;

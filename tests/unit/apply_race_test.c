@@ -106,6 +106,50 @@ static void mapped_config(void)
         root_end(&r);
 }
 
+/* What was shown, and what was told as another mode alone. */
+static void mapped_hook(void)
+{
+        struct ws_root r;
+        struct ws_query q = {0};
+        struct ws_changes l;
+        struct apply_hooks hooks = {.on_refused = on_refused};
+        struct apply_result result;
+        char shown[SHA256_HEX_LEN + 1];
+        beneath_remove_tree(AT_FDCWD, "up", NULL);
+        put("host/tool", "#!/bin/sh\necho good\n");
+        put("up/tool", "#!/bin/sh\necho good\n");
+        chmod("up/tool", 0755);
+        put("up/new", "#!/bin/sh\necho good\n");
+        _cleanup_close_ int tool = open("up/tool", O_RDWR | O_CLOEXEC);
+        _cleanup_close_ int new = open("up/new", O_RDWR | O_CLOEXEC);
+        char *a = mmap(NULL, 20, PROT_READ | PROT_WRITE, MAP_SHARED, tool, 0);
+        char *b = mmap(NULL, 20, PROT_READ | PROT_WRITE, MAP_SHARED, new, 0);
+        a[0] = b[0] = '#';
+        r = open_root();
+        bool is_found = ws_changes_of(&r, &q, &l, NULL, NULL) == 0 && l.n == 2;
+        CHECK("an addition and another mode",
+              is_found && l.v[0].what == WS_ADDED && l.v[1].what == WS_MODE);
+        sha256_hex("#!/bin/sh\necho good\n", 20, shown);
+        struct apply_choice choices[2] = {{.change = &l.v[0], .shown = shown}, {.change = &l.v[1]}};
+        memcpy(a + 15, "evil", 4);
+        memcpy(b + 15, "evil", 4);
+        refused_n = 0;
+        struct stat st;
+        CHECK("another content than the one that was shown does not land",
+              apply_run(box, "box", undo_fd, &r, choices, 2, &hooks, &result, NULL) == 0 &&
+                      result.applied_n == 0 && refused_n == 2 && stat("host/new", &st) < 0 &&
+                      holds("host/tool", "#!/bin/sh\necho good\n"));
+        memcpy(a + 15, "good", 4);
+        memcpy(b + 15, "good", 4);
+        CHECK("control: the one that was shown does",
+              apply_run(box, "box", undo_fd, &r, choices, 2, &hooks, &result, NULL) == 0 &&
+                      result.applied_n == 2 && holds("host/new", "#!/bin/sh\necho good\n"));
+        munmap(a, 20);
+        munmap(b, 20);
+        ws_changes_free(&l);
+        root_end(&r);
+}
+
 /* The walk saw a link that stays inside; what is there now has the same looks and leads out. */
 static void swapped_link(void)
 {
@@ -147,6 +191,7 @@ int main(void)
         undo_fd = undo_store_open(scratch, &err);
         check(undo_fd >= 0, "a place for undo", "%s", err.text);
         mapped_config();
+        mapped_hook();
         swapped_link();
         close(box);
         close(undo_fd);
