@@ -15,7 +15,7 @@ _ostiary() {
 	local screen='--tty --no-tty --terminal --detach-key'
 
 	if [ "$COMP_CWORD" = 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W 'run shell create exec attach cp diff ps logs log timeline report audit forward ports stop rm resume fork snapshot snapshots turns gc
+		mapfile -t COMPREPLY < <(compgen -W 'run shell create exec attach cp diff apply undo history ps logs log timeline report audit forward ports stop rm resume fork snapshot snapshots turns gc
 			allow deny rules approvals approve refuse why learn trust secret secrets revoke rotate
 			explain doctor probe profile policy version help' -- "$cur")
 		return
@@ -121,6 +121,21 @@ _ostiary() {
 			compgen -f -- "$cur")
 		return
 		;;
+	apply)
+		mapfile -t COMPREPLY < <(compgen -W "--hunks --yes --3way --all --dry-run --json $(_ostiary_boxes)" -- "$cur"
+			compgen -f -- "$cur")
+		return
+		;;
+	history)
+		mapfile -t COMPREPLY < <(compgen -W '--json' -- "$cur"
+			compgen -d -- "$cur")
+		return
+		;;
+	undo)
+		mapfile -t COMPREPLY < <(compgen -W "--turn --dry-run --yes --json" -- "$cur"
+			compgen -f -- "$cur")
+		return
+		;;
 	ps) words='--all --quiet --json' ;;
 	logs) words="--follow --tail --raw $(_ostiary_boxes)" ;;
 	log) words="--follow --denied $story --json --verify $(_ostiary_boxes)" ;;
@@ -174,7 +189,7 @@ _ostiary() {
 	policy)
 		if [ "$COMP_CWORD" = 2 ]; then words='check reload'; else words="--policy --profile --box --header --data --json $(_ostiary_boxes)"; fi
 		;;
-	help) words='run shell create exec attach cp diff ps logs log timeline report audit forward ports stop rm resume fork snapshot snapshots turns gc allow deny rules approvals approve refuse why
+	help) words='run shell create exec attach cp diff apply undo history ps logs log timeline report audit forward ports stop rm resume fork snapshot snapshots turns gc allow deny rules approvals approve refuse why
 		learn trust secret secrets revoke rotate explain doctor probe profile policy version help' ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")

@@ -37,6 +37,9 @@ _ostiary() {
 		'attach:come back to the command of a box'
 		'cp:copy files out of a box, or into one'
 		'diff:show what a box changed'
+		'apply:bring changes of a box to the host'
+		'undo:take back what apply or a live run did'
+		'history:list what was applied and taken back'
 		'ps:list boxes'
 		'logs:what the command of a box wrote'
 		'log:what a box asked of the network, ran, and was refused'
@@ -145,6 +148,12 @@ _ostiary() {
 			'--binary[binary files as patches of git]' '--all[also what is ignored]' '--classes[print the tables of classes]' \
 			'--exit-code[status 1 when there are changes]' '--no-pager[no pager]' '--color[colours]:when:(auto always never)' \
 			'1:box:_ostiary_boxes' '*:path:_files' ;;
+		apply) _arguments '--hunks[ask for each place that differs]' '(-y --yes)'{-y,--yes=}'[plain changes, and those of these classes]:classes:' \
+			'--3way[merge text that both sides changed]' '--all[also what is ignored]' \
+			'(-n --dry-run)'{-n,--dry-run}'[only tell]' '--json[as JSON]' '1:box:_ostiary_boxes' '*:path:_files' ;;
+		history) _arguments '--json[as JSON]' '1:directory:_files -/' ;;
+		undo) _arguments '--turn[take a turn out of a box]:turn:' '(-n --dry-run)'{-n,--dry-run}'[only tell]' \
+			'(-y --yes)'{-y,--yes}'[also what changed since]' '--json[as JSON]' '*:path:_files' ;;
 		ps) _arguments '(-a --all)'{-a,--all}'[also boxes that have ended]' '(-q --quiet)'{-q,--quiet}'[names only]' \
 			'--json[as JSON]' ;;
 		logs) _arguments '(-f --follow)'{-f,--follow}'[go on until the box ends]' '--tail[only the last lines]:lines:' \

@@ -32,7 +32,7 @@ code=$?
 check "kill -9 on $(stat -f -c %T .): $out" $code "$out"
 if [ $code = 0 ]; then
 	read -r a _ _ u _ <<<"$out"
-	[ "$a" -ge 5 ] && [ "$u" -ge 5 ]
+	[ "$a" -ge 3 ] && [ "$u" -ge 3 ]
 	check 'the control: many were at work' $? "$out"
 	between=${out#*; }
 	[ "${between%% *}" -ge 2 ]
