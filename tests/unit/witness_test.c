@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -276,6 +277,48 @@ static void answers(void)
         CHECK("no name", !box_seccomp_name(-1) && !box_seccomp_name(100000));
 }
 
+/* Nobody holds the listener any more: refused calls stay refused, and recorded ones are as well. */
+static void deserted(void)
+{
+        static const enum box_audit levels[] = {BOX_AUDIT_DEFAULT, BOX_AUDIT_FILES};
+        for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+                int pipes[2], got[3] = {0};
+                if (pipe2(pipes, O_CLOEXEC) < 0)
+                        return;
+                pid_t pid = fork();
+                if (pid == 0) {
+                        struct err err = {0};
+                        volatile int fd = -1;
+                        alarm(10);
+                        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+                        if (box_seccomp_watch(levels[i], &fd, &err) < 0 || fd < 0)
+                                kill(getpid(), SIGKILL);
+                        close(fd);
+                        int seen[3];
+                        syscall(SYS_mount, 0, 0, 0, 0, 0);
+                        seen[0] = errno;
+                        syscall(SYS_execve, "/bin/true", NULL, NULL);
+                        seen[1] = errno;
+                        seen[2] = getppid() > 0 ? 1 : 0; /* what is not watched goes on */
+                        if (write(pipes[1], seen, sizeof seen) < 0)
+                                kill(getpid(), SIGKILL);
+                        for (;;)
+                                pause(); /* its end would be a recorded call */
+                }
+                close(pipes[1]);
+                ssize_t n = read(pipes[0], got, sizeof got);
+                close(pipes[0]);
+                kill(pid, SIGKILL);
+                waitpid(pid, NULL, 0);
+                if (n == 0)
+                        printf("skip without a witness: this kernel does not tell of calls\n");
+                else
+                        check(got[0] == ENOSYS && got[1] == ENOSYS && got[2] == 1,
+                              "without a witness everything that it would hear of is refused",
+                              "%d %d %d", got[0], got[1], got[2]);
+        }
+}
+
 static void words(void)
 {
         struct peek p;
@@ -331,6 +374,7 @@ int main(void)
         paths();
         processes();
         answers();
+        deserted();
         words();
         heads();
         return check_end();
