@@ -173,7 +173,7 @@ static void move(int root, int dir, const char *name, const struct op *o)
 static void deep(int dir, const char *name, unsigned n)
 {
         int at = dup(dir);
-        unsigned levels = 2 + n % 12;
+        unsigned levels = n % 37 ? 2 + n % 5 : 30;
         for (unsigned i = 0; i < levels && at >= 0; i++) {
                 const char *part = i == 0 ? name : i % 3 ? "deep" : "d";
                 mkdirat(at, part, 0755);

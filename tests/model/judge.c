@@ -33,6 +33,7 @@ struct judge {
         struct tree at_start; /* the host's when the box began */
         struct tree host;     /* the host's when the box was done */
         struct tree box;      /* the mounted view */
+        struct tree now;      /* the host's as it was last read; nobody else writes there */
         bool has_host_ops;
         char *why;
         size_t why_size;
@@ -190,18 +191,13 @@ static int diff_now(struct judge *j, const struct ws_roots *r, struct ws_changes
 {
         struct ws_query q = {.with_ignored = true};
         struct ws_tally tally = {0};
-        struct tree host;
         struct err err = {0};
         if (ws_changes_of(&r->v[0], &q, c, &tally, &err) < 0)
                 return fails(j, "%s: the walk failed: %s", when, err.text);
         ws_tally_free(&tally);
         if (judge_fault == FAULT_DIFF && c->n > 0)
                 ws_change_free(&c->v[--c->n]);
-        if (tree_read(j->stage.host_fd, &host) < 0)
-                return fails(j, "%s: the host's tree cannot be read: %s", when, strerror(errno));
-        int got = check_diff(j, c, &host, &j->box, when);
-        tree_free(&host);
-        return got;
+        return check_diff(j, c, &j->now, &j->box, when);
 }
 
 /* --- apply ------------------------------------------------------------------------------------ */
@@ -296,19 +292,21 @@ static int check_applied_path(struct judge *j, const char *path, const struct tr
                      entry_words(is, one, sizeof one), entry_words(want, two, sizeof two));
 }
 
-static int check_applied(struct judge *j, const struct tree *before, const struct apply_choice *v,
-                         size_t n, const struct told *told, const char *when)
+static int check_applied(struct judge *j, const struct apply_choice *v, size_t n,
+                         const struct told *told, const char *when)
 {
         struct tree after;
         int got = 0;
         if (tree_read(j->stage.host_fd, &after) < 0)
                 return fails(j, "%s: the host's tree cannot be read: %s", when, strerror(errno));
+        const struct tree *before = &j->now;
         const struct tree *all[] = {before, &after, &j->box};
         for (int t = 0; t < 3; t++)
                 for (size_t i = 0; got == 0 && i < all[t]->n; i++)
                         got = check_applied_path(j, all[t]->v[i].path, before, &after, v, n, told,
                                                  when);
-        tree_free(&after);
+        tree_free(&j->now);
+        j->now = after;
         bool is_all = true;
         for (size_t i = 0; i < n; i++)
                 is_all &= v[i].how != APPLY_SKIP;
@@ -341,10 +339,7 @@ static int apply(struct judge *j, const struct ws_roots *r, struct apply_choice 
                 .on_conflict = on_conflict, .on_refused = on_refused, .arg = told};
         struct apply_result result = {0};
         struct err err = {0};
-        struct tree before;
         *told = (struct told){0};
-        if (tree_read(j->stage.host_fd, &before) < 0)
-                return fails(j, "%s: the host's tree cannot be read", when);
         int got = 0;
         if (apply_run(j->stage.box_fd, "model", j->stage.undo_fd, &r->v[0], v, n, &hooks, &result,
                       &err) < 0)
@@ -355,14 +350,13 @@ static int apply(struct judge *j, const struct ws_roots *r, struct apply_choice 
         judge_count.conflicts += told->conflicts.n;
         judge_count.refused += told->refused.n;
         if (got == 0)
-                got = check_applied(j, &before, v, n, told, when);
+                got = check_applied(j, v, n, told, when);
         if (got == 0 &&
             (result.conflicts_n != told->conflicts.n || result.refused_n != told->refused.n))
                 got = fails(j, "%s: %llu conflicts and %llu refused are counted, %zu and %zu told",
                             when, (unsigned long long)result.conflicts_n,
                             (unsigned long long)result.refused_n, told->conflicts.n,
                             told->refused.n);
-        tree_free(&before);
         return got;
 }
 
@@ -443,7 +437,6 @@ static int undo(struct judge *j, uint64_t n, const struct tree *want, uint64_t *
                                  .arg = &asked};
         struct undo_result result = {0};
         struct err err = {0};
-        struct tree now;
         char words[600];
         if (n != 0 && undo_run(j->stage.undo_fd, n, &opts, &result, &err) < 0)
                 return fails(j, "%s failed: %s", when, err.text);
@@ -455,14 +448,13 @@ static int undo(struct judge *j, uint64_t n, const struct tree *want, uint64_t *
                 return STOP;
         if (asked.was)
                 return fails(j, "%s asks about %s, which nobody touched", when, asked.path);
-        if (tree_read(j->stage.host_fd, &now) < 0)
+        tree_free(&j->now);
+        if (tree_read(j->stage.host_fd, &j->now) < 0)
                 return fails(j, "after %s the host's tree cannot be read: %s", when,
                              strerror(errno));
-        int got = tree_differ(&now, want, words, sizeof words)
-                          ? fails(j, "after %s the host's tree is not as before: %s", when, words)
-                          : 0;
-        tree_free(&now);
-        return got;
+        return tree_differ(&j->now, want, words, sizeof words)
+                       ? fails(j, "after %s the host's tree is not as before: %s", when, words)
+                       : 0;
 }
 
 /* --- one sequence ----------------------------------------------------------------------------- */
@@ -504,8 +496,7 @@ static int judge_all(struct judge *j, const struct ws_roots *r)
                 got = check_again(j, r, &told);
         if (got == 0)
                 got = diff_now(j, r, &again, "diff after apply");
-        if (got == 0 && tree_read(j->stage.host_fd, &applied) < 0)
-                got = -1;
+        tree_copy(&applied, &j->now);
         if (got == 0)
                 got = undo(j, record, &j->host, &by, "undo");
         if (got == 0 && dice_below(&j->dice, 4) == 0) { /* and forth and back once more */
@@ -533,8 +524,7 @@ static int judge_parts(struct judge *j, const struct ws_roots *r)
                 v = choose(j, &c, 20 + dice_below(&j->dice, 60), true);
                 got = apply(j, r, v, c.n, &record, &told, "apply of a part");
         }
-        if (got == 0 && tree_read(j->stage.host_fd, &between) < 0)
-                got = fails(j, "the host's tree cannot be read");
+        tree_copy(&between, &j->now);
         if (got == 0)
                 got = diff_now(j, r, &rest, "diff after a part");
         if (got == 0) {
@@ -616,9 +606,9 @@ static int play(struct judge *j)
                 if (!has_begun && (!o || o->where != AT_SETUP)) {
                         has_begun = true;
                         if (tree_read(s->host_fd, &j->at_start) < 0 ||
-                            tree_read(s->host_fd, &last) < 0 || stage_start(s, is_real) < 0 ||
-                            stage_mount(s) < 0)
+                            stage_start(s, is_real) < 0 || stage_mount(s) < 0)
                                 got = -1;
+                        tree_copy(&last, &j->at_start);
                         if (is_real)
                                 stage_settle();
                 }
@@ -660,6 +650,7 @@ int judge_run(const char *base, const struct seq *seq, char *why, size_t size)
                 got = -1;
         if (got == 0) {
                 _cleanup_roots_ struct ws_roots r = {0};
+                tree_copy(&j.now, &j.host);
                 got = open_roots(&j, 0, &r);
                 if (got == 0)
                         got = judge_all(&j, &r);
@@ -674,5 +665,6 @@ int judge_run(const char *base, const struct seq *seq, char *why, size_t size)
         tree_free(&j.at_start);
         tree_free(&j.host);
         tree_free(&j.box);
+        tree_free(&j.now);
         return got;
 }

@@ -85,6 +85,7 @@ struct tree {
         size_t n;
 };
 int tree_read(int root_fd, struct tree *); /* 0, or -1 with errno */
+void tree_copy(struct tree *to, const struct tree *from);
 void tree_free(struct tree *);
 const struct entry *tree_at(const struct tree *, const char *path);
 bool entry_same(const struct entry *, const struct entry *); /* either may be NULL: nothing there */

@@ -121,6 +121,16 @@ int tree_read(int root_fd, struct tree *t)
         return 0;
 }
 
+void tree_copy(struct tree *to, const struct tree *from)
+{
+        *to = (struct tree){.v = calloc(from->n + 1, sizeof *to->v), .n = from->n};
+        for (size_t i = 0; i < from->n; i++) {
+                to->v[i] = from->v[i];
+                to->v[i].path = strdup(from->v[i].path);
+                to->v[i].target = from->v[i].target ? strdup(from->v[i].target) : NULL;
+        }
+}
+
 void tree_free(struct tree *t)
 {
         for (size_t i = 0; i < t->n; i++) {
