@@ -24,11 +24,10 @@ static void say(struct file_class_verdict *v, const char *why)
 static void say_key(struct file_class_verdict *v, const struct git_config_entry *e)
 {
         const char *known = git_config_known(e);
-        bool has_star = !known || strchr(known, '*');
-        say(v, has_star ? e->key : known);
-        if (known || strlen(v->why) + 20 > sizeof v->why)
-                return;
-        strcat(v->why, " (not a known key)");
+        say(v, !known || strchr(known, '*') ? e->key : known);
+        size_t len = strlen(v->why);
+        if (!known && len < 70)
+                snprintf(v->why + len, sizeof v->why - len, " (not a known key)");
 }
 
 /* The next entry that is not plain, from ${at} on. */

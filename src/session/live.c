@@ -305,10 +305,10 @@ int live_prepare(struct session_plan *plan, const struct store *store, const cha
         *l = (struct live){0};
         for (size_t i = 0; i < mounts_n; i++) {
                 const struct box_mount *m = &plan->box.mounts[i];
-                bool is_ours =
-                        plan->workspace && strcmp(m->source ? m->source : "", plan->workspace) == 0;
-                if (m->kind != BOX_MOUNT_LIVE || strcmp(m->target, plan->box.home) == 0)
+                if (m->kind != BOX_MOUNT_LIVE || !m->source ||
+                    strcmp(m->target, plan->box.home) == 0)
                         continue;
+                bool is_ours = plan->workspace && strcmp(m->source, plan->workspace) == 0;
                 if (add_tree(l, m, is_ours || str_starts(m->why, "git directory"), err) < 0)
                         return -1;
         }

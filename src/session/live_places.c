@@ -23,7 +23,8 @@ void live_places_set(struct watch *w, int wd, size_t tree, const char *path)
                 struct place *v = reallocarray(w->places, n, sizeof *v);
                 if (!v)
                         str_no_memory();
-                memset(v + w->places_n, 0, (n - w->places_n) * sizeof *v);
+                for (size_t i = w->places_n; i < n; i++)
+                        v[i] = (struct place){0};
                 w->places = v;
                 w->places_n = n;
         }

@@ -72,6 +72,7 @@ static int compare(struct checkpoint *c, struct undo_writer *w, const struct che
                 struct checkpoint_entry *a = i < c->was.n ? &c->was.v[i] : NULL;
                 const struct checkpoint_entry *b = k < now->n ? &now->v[k] : NULL;
                 int order = !a ? 1 : !b ? -1 : strcmp(a->path, b->path);
+                const char *path = order <= 0 && a ? a->path : b ? b->path : "";
                 i += order <= 0;
                 k += order >= 0;
                 if (order <= 0 && a->is_left)
@@ -93,7 +94,7 @@ static int compare(struct checkpoint *c, struct undo_writer *w, const struct che
                                 continue;
                         undo_state_copy(&before, &e->before);
                 }
-                int got = touched(c, w, order <= 0 ? a->path : b->path, &before, err);
+                int got = touched(c, w, path, &before, err);
                 undo_state_free(&before);
                 if (got < 0)
                         return -1;
