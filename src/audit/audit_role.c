@@ -7,10 +7,9 @@
  * stops reading until it does. */
 #include "audit/audit.h"
 #include "audit/audit_int.h"
+#include "audit/audit_who.h"
 #include "audit/chain.h"
 #include "audit/head.h"
-#include "audit/refused.h"
-#include "audit/seen.h"
 #include "base/cleanup.h"
 #include "base/confine.h"
 #include "base/err.h"
@@ -33,12 +32,8 @@
 #include <time.h>
 
 enum {
-        WRITERS_MAX = 64,
         BATCH_MAX = 1 << 20, /* bytes of lines made before they are written */
         RETRY_MS = 500,
-        WITNESS_MS = 1,
-        WITNESS_WAITS = 4,
-        VAIN_MAX = 16,
         LAST_TRIES = 3,
         CLOSE_US = 2000, /* rounds that follow each other so closely are drawn together */
         CLOSE_ROUNDS = 8,
@@ -48,32 +43,7 @@ enum {
 /* A box that makes a million requests fills a disk; at this size the log counts as full. */
 #define LOG_MAX ((uint64_t)1 << 30)
 
-struct writer {
-        int fd;
-        struct loop_src *src;
-        bool is_witness;
-};
-
-static struct role {
-        const char *box;
-        struct loop *loop;
-        int control_fd, log_fd, head_fd;
-        struct loop_src *control_src;
-        struct writer *writers[WRITERS_MAX];
-        size_t writers_n;
-        struct chain chain;
-        uint64_t log_len;
-        struct buf out;      /* lines that are not written yet */
-        struct buf strings;  /* of the record in hand */
-        struct buf told;     /* of what the witness tells meanwhile */
-        uint64_t written_us; /* when the last round was written */
-        unsigned close_n;    /* rounds that followed the one before at once */
-        struct refused refused;
-        struct seen seen;
-        size_t vain_n; /* connections in a row that nobody was seen to begin */
-        struct loop_timer retry;
-        bool is_stuck, is_behind; /* the log, and its head, take no more */
-} r;
+static struct role r;
 
 static struct frame in; /* large, so not on the stack */
 
@@ -176,65 +146,11 @@ static bool after_round(void *ctx)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* hear_witness(w): one thing that it tells. false when there is none now, errno 0 when it is gone.
- */
-static bool hear_witness(struct writer *w)
-{
-        static struct frame f; /* another may be in hand */
-        uint32_t pid, port;
-        struct door_record call;
-        _cleanup_free_ char *exe = NULL;
-        errno = 0;
-        if (frame_recv(w->fd, &f, false) <= 0)
-                return false;
-        if (f.type == AUDIT_CALL && door_record_get(&f.body, &call, &r.told) == 0)
-                chain_put(&r.chain, r.box, &call, NULL, &r.out);
-        if (f.type == AUDIT_SEEN && cur_u32(&f.body, &pid) == 0 && cur_u32(&f.body, &port) == 0 &&
-            cur_lstr(&f.body, WITNESS_EXE_MAX, &exe) == 0)
-                seen_put(&r.seen, port, pid, exe);
-        frame_release(&f);
-        return true;
-}
-
-/* hear_witnesses(): everything they told that still waits; with ${wait_ms}, at least one thing if
- * it comes in that time. */
-static void hear_witnesses(int wait_ms)
-{
-        for (size_t i = 0; i < r.writers_n; i++) {
-                struct writer *w = r.writers[i];
-                struct pollfd p = {.fd = w->fd, .events = POLLIN};
-                if (!w->is_witness || (wait_ms && poll(&p, 1, wait_ms) <= 0))
-                        continue;
-                while (hear_witness(w))
-                        ;
-        }
-}
-
-/* find_process(port, who): a request may be over before the witness was given the processor: wait a
- * little, once per connection, and not at all when that was of no use lately. */
-static bool find_process(uint32_t port, struct chain_process *who)
-{
-        if (port == 0)
-                return false;
-        if (!seen_find(&r.seen, port, who))
-                hear_witnesses(0);
-        for (int i = 0; i < WITNESS_WAITS && !seen_find(&r.seen, port, who); i++) {
-                if (r.vain_n >= VAIN_MAX)
-                        return false;
-                hear_witnesses(WITNESS_MS);
-        }
-        bool is_seen = seen_find(&r.seen, port, who);
-        r.vain_n = is_seen ? 0 : r.vain_n + 1;
-        if (!is_seen)
-                seen_put(&r.seen, port, SEEN_NOBODY, "");
-        return is_seen && who->pid != SEEN_NOBODY;
-}
-
 static void take(const struct door_record *rec)
 {
         struct chain_process who;
         /* A name is asked for by UDP, whose ports are others. */
-        bool is_seen = strcmp(rec->kind, "dns") != 0 && find_process(rec->source_port, &who);
+        bool is_seen = strcmp(rec->kind, "dns") != 0 && audit_who_find(&r, rec->source_port, &who);
         chain_put(&r.chain, r.box, rec, is_seen ? &who : NULL, &r.out);
         /* The request that raised an alarm has a record of its own, and alarms are told apart. */
         bool is_custody = !strcmp(rec->kind, "alarm") || !strcmp(rec->kind, "secret");
@@ -301,7 +217,7 @@ static void on_writer(void *ctx, uint32_t events)
                 return;
         }
         while (r.out.len < BATCH_MAX)
-                if (!hear_witness(w)) {
+                if (!audit_who_hear(&r, w)) {
                         if (errno != EAGAIN && errno != EINTR)
                                 drop_writer(w);
                         return;
@@ -332,7 +248,7 @@ static _Noreturn void finish(bool is_asked)
                 struct writer *w = r.writers[i];
                 for (bool is_more = true; is_more;) {
                         if (w->is_witness)
-                                while ((is_more = hear_witness(w)) && r.out.len < BATCH_MAX)
+                                while ((is_more = audit_who_hear(&r, w)) && r.out.len < BATCH_MAX)
                                         ;
                         else
                                 is_more = read_writer(w) && r.out.len >= BATCH_MAX;
