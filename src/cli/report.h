@@ -127,6 +127,9 @@ void report_page(const struct report *, struct buf *out);
 void report_chart(const struct report *, struct buf *out);
 void report_timeline(const struct report *, struct buf *out);
 void report_hosts(const struct report *, struct buf *out);
+/* report_hosts_sort(r), report_changes_sort(r): in the order in which they are shown. */
+void report_hosts_sort(struct report *);
+void report_changes_sort(struct report *);
 void report_processes(const struct report *, struct buf *out);
 void report_changes(const struct report *, struct buf *out);
 void report_noted(const struct report *, struct buf *out);

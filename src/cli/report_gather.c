@@ -113,18 +113,25 @@ static void on_request(struct report *r, const struct audit_record *rec)
         }
 }
 
+static struct report_secret *secret_of(struct report *r, const char *name)
+{
+        for (size_t i = 0; i < r->secrets_n; i++) {
+                struct report_secret *s = &r->secrets[i];
+                if (s->name && strcmp(s->name, name) == 0)
+                        return s;
+        }
+        if (r->secrets_n == REPORT_SECRETS)
+                return NULL;
+        struct report_secret *s = &r->secrets[r->secrets_n++];
+        *s = (struct report_secret){.name = str_dup(name)};
+        return s;
+}
+
 static void on_secret(struct report *r, const char *name, const char *host)
 {
-        size_t i = 0;
-        while (i < r->secrets_n && strcmp(r->secrets[i].name, name) != 0)
-                i++;
-        if (i == REPORT_SECRETS)
+        struct report_secret *s = secret_of(r, name);
+        if (!s)
                 return;
-        struct report_secret *s = &r->secrets[i];
-        if (i == r->secrets_n) {
-                *s = (struct report_secret){.name = str_dup(name)};
-                r->secrets_n++;
-        }
         s->n++;
         if (*host && s->hosts.n < 8 && !strs_has(&s->hosts, host))
                 strs_add(&s->hosts, host);
@@ -266,6 +273,8 @@ int report_gather(struct report *r, const struct store *store, const char *id, s
         while (got >= 0 && (got = story_next(&s, &e, err)) > 0)
                 on_event(r, &e);
         report_process_end(r);
+        report_hosts_sort(r);
+        report_changes_sort(r);
         r->changes_more += s.changes_more;
         r->ignored_n = s.ignored_n;
         r->ignored_bytes = s.ignored_bytes;

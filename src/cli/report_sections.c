@@ -57,8 +57,7 @@ void report_noted(const struct report *r, struct buf *b)
 
 static int by_weight(const void *a, const void *b)
 {
-        const struct report_host *x = *(const struct report_host *const *)a,
-                                 *y = *(const struct report_host *const *)b;
+        const struct report_host *x = a, *y = b;
         bool xd = x->denied_n != 0, yd = y->denied_n != 0;
         if (xd != yd)
                 return xd ? -1 : 1;
@@ -66,6 +65,12 @@ static int by_weight(const void *a, const void *b)
         if (xb != yb)
                 return xb > yb ? -1 : 1;
         return x->n != y->n ? (x->n > y->n ? -1 : 1) : strcmp(x->host, y->host);
+}
+
+void report_hosts_sort(struct report *r)
+{
+        if (r->hosts_n)
+                qsort(r->hosts, r->hosts_n, sizeof r->hosts[0], by_weight);
 }
 
 /* put_cure(r, h, b): the command that would allow it. A rule that could end the quotes it stands in
@@ -116,24 +121,17 @@ void report_hosts(const struct report *r, struct buf *b)
                             "<p class=\"none\">It asked nothing of the network.</p></section>\n");
                 return;
         }
-        const struct report_host **v = calloc(r->hosts_n, sizeof *v);
-        if (!v)
-                str_no_memory();
         uint64_t most = 0;
-        for (size_t i = 0; i < r->hosts_n; i++) {
-                v[i] = &r->hosts[i];
-                if (v[i]->bytes_up + v[i]->bytes_down > most)
-                        most = v[i]->bytes_up + v[i]->bytes_down;
-        }
-        qsort(v, r->hosts_n, sizeof *v, by_weight);
+        for (size_t i = 0; i < r->hosts_n; i++)
+                if (r->hosts[i].bytes_up + r->hosts[i].bytes_down > most)
+                        most = r->hosts[i].bytes_up + r->hosts[i].bytes_down;
         buf_put_str(b, "<p class=\"lead\">Those it was refused come first, with what would allow "
                        "them.</p>\n<div class=\"scroll\"><table class=\"fold\"><thead><tr>"
                        "<th>Host</th><th class=\"r\">Requests</th><th class=\"r\">Refused</th>"
                        "<th class=\"r\">Sent</th><th class=\"r\">Got</th><th>Traffic</th></tr>"
                        "</thead><tbody>\n");
         for (size_t i = 0; i < r->hosts_n; i++)
-                put_host(r, v[i], most, b);
-        free(v);
+                put_host(r, &r->hosts[i], most, b);
         buf_put_str(b, "</tbody></table></div>\n");
         if (r->hosts_more) {
                 buf_put_str(b, "<p class=\"more\">and ");

@@ -116,14 +116,19 @@ void report_processes(const struct report *r, struct buf *b)
 
 static int by_class(const void *a, const void *b)
 {
-        const struct report_change *x = *(const struct report_change *const *)a,
-                                   *y = *(const struct report_change *const *)b;
+        const struct report_change *x = a, *y = b;
         bool xp = x->class == FILE_PLAIN && !x->refused, yp = y->class == FILE_PLAIN && !y->refused;
         if (xp != yp)
                 return xp ? 1 : -1;
         if (x->class != y->class)
                 return x->class < y->class ? -1 : 1;
         return strcmp(x->name, y->name);
+}
+
+void report_changes_sort(struct report *r)
+{
+        if (r->changes_n)
+                qsort(r->changes, r->changes_n, sizeof r->changes[0], by_class);
 }
 
 static void put_change(const struct report_change *c, struct buf *b)
@@ -193,18 +198,11 @@ void report_changes(const struct report *r, struct buf *b)
                 return;
         }
         put_changes_lead(r, b);
-        const struct report_change **v = calloc(r->changes_n, sizeof *v);
-        if (!v)
-                str_no_memory();
-        for (size_t i = 0; i < r->changes_n; i++)
-                v[i] = &r->changes[i];
-        qsort(v, r->changes_n, sizeof *v, by_class);
         buf_put_str(b, "<div class=\"scroll\"><table class=\"fold\"><thead><tr><th>Time</th>"
                        "<th>What</th><th>Path</th><th>Means</th><th class=\"r\">Size</th></tr>"
                        "</thead><tbody>\n");
         for (size_t i = 0; i < r->changes_n; i++)
-                put_change(v[i], b);
-        free(v);
+                put_change(&r->changes[i], b);
         buf_put_str(b, "</tbody></table></div>\n");
         if (r->changes_more) {
                 buf_put_str(b, "<p class=\"more\">and ");

@@ -97,7 +97,7 @@ static int add_kind(struct story_filter *f, const char *text, size_t n, struct e
         word[n] = 0;
         singular(word);
         if (strcmp(word, "denial") == 0)
-                strcpy(word, "denied");
+                memcpy(word, "denied", sizeof "denied");
         if (is_kind_word(word)) {
                 strs_add(&f->kinds, word);
                 return 0;

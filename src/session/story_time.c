@@ -226,6 +226,12 @@ static bool parts(int64_t us, bool is_utc, struct tm *tm, int *below)
         return is_utc ? gmtime_r(&t, tm) != NULL : localtime_r(&t, tm) != NULL;
 }
 
+static const char *unknown(char buf[STORY_TIME_LEN], const char *words)
+{
+        snprintf(buf, STORY_TIME_LEN, "%s", words);
+        return buf;
+}
+
 /* put_day(buf, tm): with four digits for every year, which strftime does not promise. */
 static size_t put_day(char buf[STORY_TIME_LEN], const struct tm *tm)
 {
@@ -239,7 +245,7 @@ const char *story_time_clock(int64_t us, char buf[STORY_TIME_LEN])
         struct tm tm;
         int below;
         if (!parts(us, false, &tm, &below))
-                return strcpy(buf, "--:--:--.---");
+                return unknown(buf, "--:--:--.---");
         snprintf(buf, STORY_TIME_LEN, "%02d:%02d:%02d.%03d", tm.tm_hour, tm.tm_min, tm.tm_sec,
                  below / 1000);
         return buf;
@@ -250,7 +256,7 @@ const char *story_time_day(int64_t us, char buf[STORY_TIME_LEN])
         struct tm tm;
         int below;
         if (!parts(us, false, &tm, &below))
-                return strcpy(buf, "unknown day");
+                return unknown(buf, "unknown day");
         put_day(buf, &tm);
         return buf;
 }
@@ -260,7 +266,7 @@ const char *story_time_zone(int64_t us, char buf[STORY_TIME_LEN])
         struct tm tm;
         int below;
         if (!parts(us, false, &tm, &below))
-                return strcpy(buf, "?");
+                return unknown(buf, "?");
         char name[32];
         long minutes = labs(tm.tm_gmtoff) / 60;
         strftime(name, sizeof name, "%Z", &tm);
@@ -274,7 +280,7 @@ const char *story_time_utc(int64_t us, char buf[STORY_TIME_LEN])
         struct tm tm;
         int below;
         if (!parts(us, true, &tm, &below))
-                return strcpy(buf, "");
+                return unknown(buf, "");
         size_t n = put_day(buf, &tm);
         snprintf(buf + n, STORY_TIME_LEN - n, "T%02d:%02d:%02d.%06dZ", tm.tm_hour, tm.tm_min,
                  tm.tm_sec, below);
