@@ -47,7 +47,7 @@ static void on_taken(struct sup *s, const char *words)
         if (l->taken_n <= TOLD_MAX)
                 sup_tell(s, say);
         sup_log(s, "quarantine", words);
-        if (l->taken_n == LIVE_TAKEN_MAX) {
+        if (l->taken_n == LIVE_TAKEN_MAX && !s->is_ending) {
                 sup_tell(s, "the box goes on putting dangerous files into the workspace: it is "
                             "stopped");
                 sup_stop(s, 0);
