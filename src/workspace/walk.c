@@ -15,9 +15,10 @@
 #include <sys/stat.h>
 
 enum {
-        OPEN_PARTS = 256,    /* about so many descriptors are held by frames */
-        DEPTH_MAX = 16384,   /* deeper directories are told and not entered */
-        PROGRESS_EVERY = 512 /* entries */
+        OPEN_PARTS = 256,       /* about so many descriptors are held by frames */
+        PATH_BYTES_MAX = 65536, /* and paths that long: what a name costs is in proportion to it */
+        DEPTH_MAX = 16384,      /* deeper directories are told and not entered */
+        PROGRESS_EVERY = 512    /* entries */
 };
 
 static void frame_free(struct walk_frame *f)
@@ -206,7 +207,8 @@ static int enter(struct walk *w, struct walk_frame *f, enum walk_mode mode, cons
                  struct ws_change *c, bool is_after, bool is_told, struct err *err)
 {
         struct walk_frame *sub = NULL;
-        int got = f->depth >= DEPTH_MAX ? 2 : frame_open(w, f, mode, name, &sub, err);
+        bool is_deep = f->depth >= DEPTH_MAX || w->path.len > PATH_BYTES_MAX;
+        int got = is_deep ? 2 : frame_open(w, f, mode, name, &sub, err);
         if (got < 0)
                 return -1;
         if (got > 0) {
