@@ -16,8 +16,8 @@
 
 enum {
         OPEN_PARTS = 256,       /* about so many descriptors are held by frames */
-        PATH_BYTES_MAX = 65536, /* and paths that long: what a name costs is in proportion to it */
-        DEPTH_MAX = 16384,      /* deeper directories are told and not entered */
+        DEPTH_MAX = 16384,      /* deeper directories are told and not entered, */
+        PATH_BYTES_MAX = 65536, /* nor are those behind longer paths: each entry costs its path */
         PROGRESS_EVERY = 512    /* entries */
 };
 
