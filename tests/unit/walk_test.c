@@ -282,13 +282,14 @@ static void below(const char *root, unsigned n, const char *name, const char *la
 }
 
 struct count {
-        uint64_t n, last_len;
+        uint64_t n, last_len, refused_n;
 };
 static int count_it(void *ctx, const struct ws_change *c)
 {
         struct count *k = ctx;
         k->n++;
         k->last_len = strlen(c->path);
+        k->refused_n += c->refused != NULL;
         return 0;
 }
 
@@ -327,6 +328,19 @@ static void deep(void)
         CHECK("and its deletion, deepest first", ws_walk(&r, &q, count_it, &k, NULL, &err) == 0 &&
                                                          k.n == LEVELS / 2 + 1 &&
                                                          k.last_len == strlen(name));
+        root_end(&r);
+
+        char wide[251];
+        memset(wide, 'w', 250);
+        wide[250] = 0;
+        dirs("lu");
+        dirs("lh");
+        below("lu", 270, wide, "leaf");
+        r = root_of(LAYERS("lu", "lh"), 1);
+        k = (struct count){0};
+        CHECK("what lies too deep is told, refused and not entered",
+              ws_walk(&r, &q, count_it, &k, NULL, &err) == 0 && k.refused_n == 1 && k.n < 270 &&
+                      k.last_len > 65536);
         root_end(&r);
 }
 
