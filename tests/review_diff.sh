@@ -322,6 +322,27 @@ diff "$h"
 holds 'a damaged list of directories too' "$err" 'damaged'
 same 'with its status' "$code" 125
 
+# Another directory that is gone: the rest is shown.
+mv "$work/more" "$work/less"
+diff "$w"
+text 'another directory that is gone is told' "$out" "# $work/more was deleted or moved: what the box changed there is not shown"
+text 'and the rest shown' "$out" $'diff --git a/f b/f\n'
+mv "$work/less" "$work/more"
+
+# A file that may not be read, and a directory deeper than any path may be long.
+d=$tag-deep
+change "$d" 'echo x >locked; chmod 0 locked; echo y >open; perl -e "for (0..1499) { mkdir(qq(deep.\$_)) && chdir(qq(deep.\$_)) or exit 1 } open F, qq(>end); print F 1"'
+diff "$d" --name-only
+same 'a path of 15,000 bytes is told' "$(grep -c 'deep.1499/end$' <<<"$out")" 1
+diff "$d" open locked
+text 'what can be read is shown' "$out" $'+++ b/open\n'
+if [ "$(id -u)" = 0 ]; then
+	same 'root may read everything' "$code" 0
+else
+	text 'and what may not be read is named' "$out" 'locked'
+	same 'with a status' "$code" 125
+fi
+
 # --- large, and many ----------------------------------------------------------------------------------------
 l=$tag-large
 change "$l" 'seq 4000000 >large.txt; dd if=/dev/zero of=hole bs=1 count=0 seek=20G 2>/dev/null; i=0; mkdir many; while [ $i -lt 500 ]; do echo $i >many/$i; i=$((i+1)); done'

@@ -45,6 +45,15 @@ static int print_classes(struct err *err)
         return fdio_write_all(STDOUT_FILENO, b.data, b.len) < 0 ? EXIT_OURS : EXIT_OK;
 }
 
+/* check_workspace(c, err): without the host's side there is nothing to compare with. Another
+ * directory that is gone is told in its place, and the rest shown. */
+static int check_workspace(const struct changes *c, struct err *err)
+{
+        bool is_gone =
+                c->roots.n > 0 && strcmp(c->roots.v[0].name, "ws") == 0 && c->roots.v[0].gone;
+        return is_gone ? changes_gone(c, err) : 0;
+}
+
 /* has_live(c): is the workspace the host's own directory? */
 static bool has_live(const struct changes *c)
 {
@@ -150,7 +159,7 @@ static int run(int argc, char **argv)
                 return out_error(&err);
         _cleanup_box_changes_ struct changes c = {.box_fd = -1, .frozen_fd = -1};
         if (changes_open(&c, &p.box.store, p.box.id, (unsigned)w.turn, &err) < 0 ||
-            changes_gone(&c, &err) < 0 || changes_limit(&c, p.paths.v, p.paths.n, &err) < 0)
+            check_workspace(&c, &err) < 0 || changes_limit(&c, p.paths.v, p.paths.n, &err) < 0)
                 return out_error(&err);
         return show(&c, &w, &err);
 }

@@ -236,7 +236,11 @@ static int on_root(struct diff *d, struct ws_query *q, struct err *err)
                 l = (struct list){0};
                 ws_tally_free(&t);
                 struct stream_ctx s = {d, err};
-                rc = ws_walk(root, q, on_stream, &s, &t, err);
+                rc = diff_note(d, err,
+                               "more than %d changes: moved files are told as deleted and added",
+                               LIST_MAX);
+                if (rc == 0)
+                        rc = ws_walk(root, q, on_stream, &s, &t, err);
         }
         if (rc == 0)
                 rc = flush_new_dir(d, err);
@@ -257,6 +261,13 @@ int diff_run(struct diff *d, struct err *err)
                 return -1;
         for (d->root = 0; d->root < d->c->roots.n; d->root++) {
                 struct ws_query q;
+                const struct ws_root *r = &d->c->roots.v[d->root];
+                if (r->gone && r->kind != WS_ROOT_HOME) {
+                        _cleanup_free_ char *host = str_quote(r->host);
+                        if (diff_note(d, err, "%s %s: what the box changed there is not shown",
+                                      host, r->gone) < 0)
+                                return -1;
+                }
                 if (!changes_query(d->c, d->root, &q))
                         continue;
                 q.with_ignored = d->with_all;
