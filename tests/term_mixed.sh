@@ -135,7 +135,7 @@ term_key C-c
 term_prompt
 check 'Ctrl-C ends a flood' $? "$(term_tail 3)"
 term_clear
-term_type '"$OSTIARY" run -n flood -- yes'
+term_type '"$OSTIARY" run --new -n flood -- yes'
 sleep 0.7
 term_key C-] d
 shows 'a flood can be left' 'detached from flood'

@@ -88,7 +88,7 @@ check 'killing the client is leaving: the box goes on' $? "$("$ostiary" ps)"
 
 # --- leaving and coming back -----------------------------------------------------------------------------------
 term_clear
-term_type '"$OSTIARY" run -n stay -e PS1="box> " -- bash --norc --noprofile'
+term_type '"$OSTIARY" run --new -n stay -e PS1="box> " -- bash --norc --noprofile'
 term_prompt 'box>'
 term_type 'echo first th""ing; x=remembered'
 term_wait '^first thing'

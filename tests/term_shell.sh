@@ -170,7 +170,7 @@ shows 'the code of the shell is ours' '^status 42'
 
 # --- ostiary shell, and short lives --------------------------------------------------------------------------
 term_clear
-term_type 'SHELL=/bin/bash "$OSTIARY" shell -n sh'
+term_type 'SHELL=/bin/bash "$OSTIARY" shell --new -n sh'
 shows 'ostiary shell' '\[box\] .*\$ $'
 term_type 'echo $HOME; exit'
 term_prompt
