@@ -53,6 +53,12 @@ static int take(const char *box, const char *wanted, bool is_json)
         if (t.is_copied && !is_json)
                 out_say("box %s stood still for %.1f ms while its layers were copied, and goes on",
                         b.id, (double)t.still_us / 1000);
+        struct box_meta m = {0};
+        if (boxarg_meta(&b, &m, NULL) == 0 && m.is_live)
+                out_say("box %s writes to its workspace itself (--live), which is not in the "
+                        "snapshot; its home is",
+                        b.id);
+        box_meta_free(&m);
         stack_free(&t.stack);
         return code;
 }

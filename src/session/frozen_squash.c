@@ -82,6 +82,8 @@ void frozen_squash_later(const struct store *store, const char *id, size_t n)
                 return;
         /* Nothing of whoever asked stays open: the box's lock above all. */
         setsid();
+        if (chdir("/") < 0)
+                _exit(0);
         fdio_close_except(NULL, 0);
         int null = open("/dev/null", O_RDWR);
         for (int i = 0; i < 3 && null >= 0; i++)
