@@ -36,6 +36,8 @@ table() {
 		need procps           ps                       looking at processes from the host
 		need python3          python3                  listeners and fixtures in tests
 		want tmux             tmux                     terminals that a test can drive
+		want patch            patch                    takes our diffs
+		want less             less                     the pager of a diff
 		want vim              vim.basic                a full-screen program in the box
 		want git              git                      worktrees and submodules in the box
 		want python3-venv     /usr/share/doc/python3-venv   virtual environments in the box
