@@ -376,10 +376,10 @@ row 'and apply: all files land, holes stay holes' $control $? "$(stat -c '%s byt
 grep -q 'ddd.*: its path' "$work/apply.out"
 deep=$?
 timeout 60 "$ostiary" apply case78 --yes huge.bin >"$work/apply.out" 2>&1 </dev/null
-[ $deep = 0 ] && grep -q 'huge.bin' "$work/apply.out" && [ ! -e huge.bin ]
-row 'what is too large or too deep to be taken back is told, one by one' $control $?
+[ $deep = 0 ] && { grep -q huge.bin "$work/apply.out" || { [ "$(stat -c %s huge.bin)" = 2199023255552 ] && [ "$(stat -c %b huge.bin)" -lt 1000 ]; }; }
+row 'what is too deep is told, one by one; 2 TiB of holes land as holes' $control $?
 timeout 300 "$ostiary" undo >"$work/undo.out" 2>&1 </dev/null
-[ ! -e many ] && [ ! -e holes.bin ] && [ ! -e "$(printf 'd%.0s' $(seq 200))" ]
+[ ! -e many ] && [ ! -e holes.bin ] && [ ! -e huge.bin ] && [ ! -e "$(printf 'd%.0s' $(seq 200))" ]
 check 'attack-78 and all of it is taken back' $? "$(tail -n 2 "$work/undo.out")"
 end
 rm -rf "$ws"
