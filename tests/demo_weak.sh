@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=240
+# suite: users=root,user timeout=360
 # demo_weak.sh - the demo passes on the release build and fails, saying where, when a wall is off.
 #
 # Each row leaves layers out of the weak build and names the line of the demo that must turn. Layers
@@ -55,6 +55,23 @@ for layer in dumpable tiocsti; do turns 'ostiary probe' $layer; done
 # Custody. (No layer gives the box the key itself: no process that builds it has ever had that.)
 turns 'nor from an answer' scrub
 turns 'the placeholder is a tripwire' tripwire
+
+# Review. No layer stands behind it, so a program that does one thing wrong takes the place of ours.
+wrong=$(mktemp -d)
+wrongly() { # title, command of ours, what is done instead
+	printf '#!/bin/sh\nreal=%s\nif [ "$1" = %s ]; then %s; fi\nexec "$real" "$@"\n' "${OSTIARY:-$PWD/out/release/ostiary}" "$2" "$3" >"$wrong/ostiary"
+	chmod 755 "$wrong/ostiary"
+	local out status
+	out=$(LC_ALL=C OSTIARY=$wrong/ostiary sh demo/run.sh 2>&1)
+	status=$?
+	[ "$status" != 0 ] && grep -q "BAD $1" <<<"$out"
+	report $? "with a wrong $2: '$1' turns" "status $status; $(grep BAD <<<"$out" | head -n 2 | tr '\n' '|')"
+}
+wrongly 'shows what the agent changed' diff 'exec "$real" "$@" --name-only'
+wrongly 'lets the harmless part land' apply 'exec "$real" apply "$2" --dry-run'
+wrongly 'and not what would run' apply 'exec "$real" apply "$2" --yes=runs-on-commit'
+wrongly 'takes it back' undo 'exec "$real" undo --dry-run'
+rm -rf "$wrong"
 
 # A box that cannot be built without a layer shows its agent nothing at all: nnp, because the filter and
 # Landlock need it; cwd, because the directory is gone. (What propagation lets in shows only when the
