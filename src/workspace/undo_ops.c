@@ -67,18 +67,27 @@ struct undo_op *undo_land_find(const struct undo_land *l, const char *path)
         return l->n ? bsearch(&key, l->v, l->n, sizeof *l->v, by_op) : NULL;
 }
 
-enum above { ABOVE_THERE, ABOVE_MISSING, ABOVE_ODD };
+enum above {
+        ABOVE_THERE,
+        ABOVE_NEW, /* will be there, in the place of something else: nothing is in it yet */
+        ABOVE_MISSING,
+        ABOVE_ODD
+};
 
-/* look_above(l, sorted_n, path): is there, or will there be, a directory at ${path}? */
-static enum above look_above(const struct undo_land *l, size_t sorted_n, const char *path)
+/* look_above(l, sorted_n, path, is_below_new): is there, or will there be, a directory at ${path}?
+ * Below one that will be new, what the host has now says nothing. */
+static enum above look_above(const struct undo_land *l, size_t sorted_n, const char *path,
+                             bool is_below_new)
 {
         struct undo_land sorted = {.v = l->v, .n = sorted_n};
         const struct undo_op *op = undo_land_find(&sorted, path);
         struct stat st;
         if (op && op->landing == UNDO_WAITS)
-                return op->after.kind == 'd'   ? ABOVE_THERE
+                return op->after.kind == 'd'   ? op->before.kind == 'd' ? ABOVE_THERE : ABOVE_NEW
                        : op->after.kind == '-' ? ABOVE_MISSING
                                                : ABOVE_ODD;
+        if (is_below_new)
+                return ABOVE_MISSING;
         _cleanup_close_ int fd = beneath_open_nosym(l->root_fd, path, O_PATH | O_NOFOLLOW, 0, NULL);
         if (fd < 0)
                 return errno == ENOENT ? ABOVE_MISSING : ABOVE_ODD;
@@ -104,12 +113,13 @@ int undo_land_parents(struct undo_land *l, mode_t (*mode_of)(void *arg, const ch
                 *slash = 0;
                 if (strcmp(parent, done) == 0)
                         continue;
-                bool is_odd = false;
+                bool is_odd = false, is_below_new = false;
                 /* from the top, so that what is added is added in order */
                 for (char *p = strchr(parent, '/');; p = strchr(p + 1, '/')) {
                         if (p)
                                 *p = 0;
-                        enum above a = look_above(l, sorted_n, parent);
+                        enum above a = look_above(l, sorted_n, parent, is_below_new);
+                        is_below_new |= a == ABOVE_NEW;
                         if (a == ABOVE_MISSING &&
                             (made.n == 0 || strcmp(made.v[made.n - 1], parent) != 0) &&
                             !strs_has(&made, parent)) {
