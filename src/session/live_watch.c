@@ -23,9 +23,12 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <time.h>
 
 enum {
         LOOK_MS = 2000, /* between full looks, where inotify cannot be had for all */
+        FRESH_MS =
+                50, /* how long settings and shapes are believed, unless an event is about them */
         ALONE_MS = 1500 /* how long a box may outlive its supervisor */
 };
 
@@ -184,8 +187,53 @@ static void look_beside(struct watch *w, size_t tree, const char *dir)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
+/* What a repository's settings say, and what shape a directory has, may be otherwise now. */
+static void refresh(struct watch *w)
+{
+        struct timespec now;
+        for (size_t i = 0; i < w->live->n; i++) {
+                struct live_tree *t = &w->live->v[i];
+                classify_free(t->classify);
+                t->classify = classify_new(&t->ws, t->classes);
+        }
+        free(take_ptr(&w->plain));
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        w->fresh_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static bool is_stale(const struct watch *w)
+{
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - w->fresh_ms > FRESH_MS;
+}
+
+static bool is_one_of(const char *name, const char *const *v)
+{
+        while (*v && strcmp(*v, name) != 0)
+                v++;
+        return *v != NULL;
+}
+
+/* is_harmless(w, t, path): by its place alone, so that an ordinary file costs no look at it. Of the
+ * three events that a new file makes the last two are known already. */
+static bool is_harmless(struct watch *w, struct live_tree *t, const char *path)
+{
+        struct file_class_verdict v;
+        if (w->plain && strcmp(w->plain, path) == 0)
+                return true;
+        classify_place(t->classify, path, WS_FILE, &v);
+        if (live_is_guarded(v.class))
+                return false;
+        free(w->plain);
+        w->plain = str_dup(path);
+        return true;
+}
+
 static void on_event(struct watch *w, const struct inotify_event *e)
 {
+        static const char *const shape[] = {"HEAD", "objects", "refs", "commondir", NULL};
+        static const char *const settings[] = {"config", "config.worktree", "hooks", NULL};
         if (e->mask & IN_Q_OVERFLOW) {
                 w->is_lost = true;
                 return;
@@ -197,28 +245,22 @@ static void on_event(struct watch *w, const struct inotify_event *e)
         size_t tree = p->tree;
         _cleanup_free_ char *dir = str_dup(p->path);
         _cleanup_free_ char *path = str_fmt("%s%s%s", dir, *dir ? "/" : "", e->name);
+        bool is_shape = is_one_of(e->name, shape);
+        if (is_shape || is_one_of(e->name, settings))
+                refresh(w);
+        if (is_shape)
+                look_beside(w, tree, dir);
+        if (!(e->mask & IN_ISDIR) && is_harmless(w, t, path))
+                return;
         struct err err = {0};
         struct stat st;
         _cleanup_close_ int fd = beneath_open_nosym(t->fd, path, O_PATH | O_NOFOLLOW, 0, &err);
         if (fd < 0 || fstat(fd, &st) < 0)
                 return;
-        if (strcmp(e->name, "HEAD") == 0 || strcmp(e->name, "objects") == 0 ||
-            strcmp(e->name, "refs") == 0 || strcmp(e->name, "commondir") == 0)
-                look_beside(w, tree, dir);
         if (!S_ISDIR(st.st_mode))
                 judge(w, t, path, &st);
         else if (!live_is_installed(path))
                 look(w, tree, path);
-}
-
-/* What a repository's settings say, and what shape a directory has, may be otherwise now. */
-static void refresh(struct watch *w)
-{
-        for (size_t i = 0; i < w->live->n; i++) {
-                struct live_tree *t = &w->live->v[i];
-                classify_free(t->classify);
-                t->classify = classify_new(&t->ws, t->classes);
-        }
 }
 
 static void on_events(struct watch *w)
@@ -227,7 +269,8 @@ static void on_events(struct watch *w)
         ssize_t n = read(w->notify_fd, room, sizeof room);
         if (n <= 0)
                 return;
-        refresh(w);
+        if (is_stale(w))
+                refresh(w);
         for (char *at = room; at < room + n;) {
                 const struct inotify_event *e = (const struct inotify_event *)(void *)at;
                 on_event(w, e);

@@ -19,10 +19,12 @@ struct watch {
         int dir_fd, out_fd, notify_fd;
         struct place *places; /* by descriptor, which the kernel counts up from 1 */
         size_t places_n;
-        bool is_blind; /* not everything can be watched */
-        bool is_lost;  /* events were */
-        bool is_alone; /* the supervisor is gone */
-        bool is_end;   /* the box has ended */
+        bool is_blind;    /* not everything can be watched */
+        bool is_lost;     /* events were */
+        bool is_alone;    /* the supervisor is gone */
+        bool is_end;      /* the box has ended */
+        int64_t fresh_ms; /* when the trees were made ready to be judged */
+        char *plain;      /* the path that was harmless last; or NULL */
         uint64_t taken_n;
 };
 
