@@ -20,6 +20,7 @@ evil='<img src=x onerror=document.title="PWNED">'
 say "$ostiary" run -q --keep --name "$box" --env EVIL="$evil" -- sh -c 'echo 1 >plain.txt; mkdir -p .git/hooks
 	echo "#!/bin/sh" >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit
 	: >"$EVIL"; : >"\"><script>document.title=1<" ; : >"&lt;b&gt;"; : >"$(printf "e\033[2J\342\200\256x")"; : >"<title><svg onload=alert(1)>"
+	: >"$(printf "n\377x")"
 	curl -s -m 5 "http://refused.example/<script>" >/dev/null; exit 3'
 same 'the run' "$code" 3
 dir=$boxes/$box
@@ -91,6 +92,7 @@ has 'changes that run something come first' "$(sed -n '/id="changes"/,/<\/sectio
 has 'what would allow a refused host' "$html" "ostiary allow $box &#39;GET evil.example/"
 lacks 'a rule that would end its quotes is not offered' "$html" 'rm -rf /&#39;'
 has 'processes have a tree' "$html" 'class="i2"'
+has 'a name that is not UTF-8 is quoted' "$html" 'n\xffx'
 has 'secrets by name' "$html" 'A_KEY'
 has 'money is not made up' "$html" 'Money is not metered'
 lacks 'no script' "${html,,}" '<script'

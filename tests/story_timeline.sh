@@ -24,14 +24,15 @@ box=$tag-real
 say "$ostiary" run -q --keep --name "$box" -- sh -c 'echo 1 >first; sleep 0.1; cat /dev/null >/dev/tcp/nowhere 2>/dev/null
 	sleep 0.1; curl -s -m 5 http://refused.example/x >answer; sleep 0.1; echo 2 >src/app.js; sleep 0.1; rm gone
 	sleep 0.1; mkdir -p .git/hooks; echo "#!/bin/sh" >.git/hooks/pre-commit; sleep 0.1
+	: >"$(printf "n\377x")"; sleep 0.1
 	touch -d "2001-02-03 04:05:06 UTC" planted; sleep 0.1; printf x >"$(printf "a\033[31m\nb<b>")"'
 same 'the run' "$code" 0
 say "$ostiary" timeline "$box"
 text=$out
 same 'timeline of an ended box' "$code" 0
 has 'the zone is said' "$text" ', times in UTC (+00:00)'
-order=$("$ostiary" timeline "$box" --json | jl '[("R" if e["kind"] == "http" else e["change"]["path"][:8]) for e in d if e["kind"] in ("change", "http") and not e.get("change", {}).get("type") == "directory"]')
-same 'changes and requests in one order' "$order" "['first', 'R', 'answer', 'src/app.', 'gone', '.git/hoo', 'planted', 'a\\x1b[31m\\nb']"
+order=$("$ostiary" timeline "$box" --json | jl 'ascii([("R" if e["kind"] == "http" else e["change"]["path"][:8]) for e in d if e["kind"] in ("change", "http") and not e.get("change", {}).get("type") == "directory"])')
+same 'changes and requests in one order' "$order" "['first', 'R', 'answer', 'src/app.', 'gone', '.git/hoo', 'n\ufffdx', 'planted', 'a\\x1b[31m\\nb']"
 clean <<<"$text"
 check 'no byte of a hostile name reaches the terminal' $? "$(LC_ALL=C grep -n $'[\001-\010\013-\037\177]' <<<"$text" | head -n 1 | cat -v)"
 has 'a hostile name is quoted' "$text" 'added a\x1b[31m\x0ab<b>'
@@ -40,6 +41,7 @@ has 'a time that the box set is told, and that it can' "$text" 'added planted  (
 [[ ! $text == *'added first  (says'* ]]
 check 'one that it did not set is not' $? "$text"
 has 'a deletion' "$text" 'deleted gone'
+has 'a name that is not UTF-8' "$text" 'added n\xffx'
 has 'a refusal' "$text" 'GET refused.example/x 403'
 same 'every line is JSON with time, kind and group' \
 	"$("$ostiary" timeline "$box" --json | jl 'all(e["time"].endswith("Z") and e["kind"] and e["group"] for e in d) and len(d) > 7')" True
