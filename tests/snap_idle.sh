@@ -163,7 +163,7 @@ holds 'on a terminal it is asked' "$got" "box $tag-g holds changes of this works
 holds 'to go on goes on' "$got" $'g\nmore\n'
 got=$(answer 'n' "$ostiary" run -n "$tag-n" -- cat g)
 holds 'a new box is a new one' "$got" 'No such file'
-got=$(PAGER=cat answer 'd q' "$ostiary" run -- cat g)
+got=$(PAGER='cat' answer 'd q' "$ostiary" run -- cat g)
 holds 'the changes can be looked at first' "$got" '+g'
 holds 'and to leave leaves' "$got" 'status 0'
 got=$(answer 'x q' "$ostiary" run -- touch ran)
