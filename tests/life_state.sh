@@ -70,7 +70,7 @@ rm -f later
 same 'run without changes leaves no box' "$("$ostiary" ps -aq)" ''
 say "$ostiary" run --name "$tag-changed" -- touch x
 same 'run with changes keeps it' "$("$ostiary" ps -aq)" "$tag-changed"
-holds 'and says where' "$err" "ostiary cp $tag-changed:"
+holds 'and says where' "$err" "box $tag-changed is kept: ostiary diff $tag-changed"
 "$ostiary" run -q --rm --name "$tag-rm" -- touch x
 "$ostiary" run -q --keep --name "$tag-keep" -- sh -c 'exit 3'
 same '--rm discards, --keep keeps' "$("$ostiary" ps -aq | sort | tr '\n' ' ')" "$tag-changed $tag-keep "
