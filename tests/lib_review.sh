@@ -14,6 +14,9 @@ box() {
 }
 # shot DIR: everything in it: names, kinds, modes, contents, targets.
 shot() { (cd "$1" && find . -mindepth 1 \( -type f -printf '%p %m f ' -exec sha256sum {} \; -o -type l -printf '%p l %l\n' -o -printf '%p %m %y\n' \) | LC_ALL=C sort); }
+# absent PATH: 1 when there is nothing, else 0. records: the numbers of all records of undo, oldest first.
+absent() { [ -e "$1" ] || [ -L "$1" ] && echo 0 || echo 1; }
+records() { find "$HOME/.local/state/ostiary/undo" -mindepth 1 -maxdepth 1 -name '[0-9]*' -printf '%f\n' | sort -n; }
 # answer ANSWERS COMMAND...: on a terminal, one answer for each question; $out and $code.
 answer() {
 	out=$(python3 "$here/review/answer.py" "$@")

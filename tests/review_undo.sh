@@ -55,7 +55,7 @@ same 'what was taken back can be applied again: our own writing is no conflict' 
 
 # --- by path ----------------------------------------------------------------------------------------
 say "$ostiary" undo changed new
-same 'only some paths' "$code $(cat changed) $(ls -d new 2>&1 | grep -c 'No such') $(cat was-dir)" '0 one 1 now'
+same 'only some paths' "$code $(cat changed) $(absent new) $(cat was-dir)" '0 one 1 now'
 say "$ostiary" history --json
 same 'the record is partly undone' "$(json '[(r["number"], r["undone"], r.get("undone_by")) for r in d][1]' <<<"$out")" "(5, False, 6)"
 say "$ostiary" undo nosuchfile
@@ -75,12 +75,12 @@ say "$ostiary" apply "$tag-s" --yes
 echo mine >a
 rm b
 say "$ostiary" undo
-same 'what changed since is left, without a terminal: exit 1' "$code $(cat a c d | tr '\n' ' ')$(ls b 2>&1 | grep -c 'No such')" '1 mine 1 1 1'
+same 'what changed since is left, without a terminal: exit 1' "$code $(cat a c d | tr '\n' ' ')$(absent b)" '1 mine 1 1 1'
 holds 'and named' "$err" 'since/a is left as it is: it was changed since'
 holds 'deleted ones too' "$err" 'since/b is left as it is: it was deleted since'
-n=$(ls "$undo" | grep '^[0-9]' | sort -n | tail -n 2 | head -n 1)
+n=$(records | tail -n 2 | head -n 1)
 answer y,n "$ostiary" undo "$n"
-same 'on a terminal each is asked for' "$code $(cat a) $(ls b 2>&1 | grep -c 'No such')" '1 1 1'
+same 'on a terminal each is asked for' "$code $(cat a) $(absent b)" '1 1 1'
 say "$ostiary" undo "$n" --yes
 same '--yes does not ask' "$code $(cat b)" '0 1'
 say "$ostiary" undo --dry-run --json
@@ -116,7 +116,7 @@ fresh move
 echo 1 >a
 box "$tag-m" 'echo 2 >a'
 say "$ostiary" apply "$tag-m" --yes
-n=$(ls "$undo" | grep '^[0-9]' | sort -n | tail -n 1)
+n=$(records | tail -n 1)
 cd "$work" && mv move moved
 say "$ostiary" undo "$n"
 same 'a directory that is gone' "$code" 125
@@ -136,9 +136,9 @@ same 'undo works when the box is gone' "$code $(cat a)" '0 2'
 mkdir -p "$HOME/.config/ostiary"
 echo 'days 30' >"$HOME/.config/ostiary/undo"
 sed -i 's/^when .*/when 1000000000/' "$undo"/[0-9]*/record
-kept=$(ls "$undo" | grep -c '^[0-9]')
+kept=$(records | wc -l)
 say "$ostiary" gc
-same 'gc removes old records, but the newest of each directory' "$code $(ls "$undo" | grep -c '^[0-9]')" "0 4"
+same 'gc removes old records, but the newest of each directory' "$code $(records | wc -l)" "0 4"
 [ "$kept" -gt 4 ]
 check 'the control: there were more' $?
 echo 'dais 30' >"$HOME/.config/ostiary/undo"

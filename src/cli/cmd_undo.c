@@ -26,7 +26,9 @@ struct job {
         int undo_fd;
         bool is_dry, is_json, is_yes, has_terminal;
         bool is_all_yes, is_all_no; /* answered for every further one */
-        struct json *json;
+        struct json *json;          /* NULL, or &writer */
+        struct json writer;
+        struct buf written;
         struct undo_record of; /* head of the record at hand */
         size_t told_n;
         uint64_t done_n, left_n;
@@ -128,19 +130,20 @@ static int undo_one(struct job *j, const struct undo_find_one *one, struct err *
 static int work(struct job *j, const struct strs *words, struct err *err)
 {
         struct undo_find found = {0};
-        _cleanup_buf_ struct buf b = {.max = (size_t)1 << 30};
-        struct json json = json_of(&b);
         int rc = undo_find(j->undo_fd, words, &found, err);
         if (rc == 0 && j->is_json) {
-                j->json = &json;
-                json_open(&json, NULL, '[');
+                j->written.max = (size_t)1 << 30;
+                j->writer = json_of(&j->written);
+                j->json = &j->writer;
+                json_open(j->json, NULL, '[');
         }
         for (size_t i = 0; rc == 0 && i < found.n; i++)
                 rc = undo_one(j, &found.v[i], err);
         undo_find_free(&found);
         if (j->json) {
-                json_close(&json, ']');
-                int code = out_json(&b);
+                json_close(j->json, ']');
+                int code = out_json(&j->written);
+                buf_free(&j->written);
                 if (rc == 0 && code != EXIT_OK)
                         return code;
         }

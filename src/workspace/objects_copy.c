@@ -116,8 +116,9 @@ static int stream_large(int src, int dst, off_t end, char hex[SHA256_HEX_LEN + 1
         add_u64(&h, *size);
         sha256_end(&h, hex);
         /* The complement: no small file can have been written so that it has this name. */
+        static const char digits[] = "0123456789abcdef";
         for (char *p = hex; *p; p++)
-                *p = "fedcba9876543210"[*p <= '9' ? *p - '0' : *p - 'a' + 10];
+                *p = digits[15 - strcspn(digits, (char[]){*p, 0})];
         return 0;
 }
 
