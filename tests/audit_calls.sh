@@ -140,6 +140,8 @@ while kill -0 $flood 2>/dev/null && [ $killed -lt 20 ]; do
 done
 wait $flood
 same "while its witness was killed $killed times, every call got its answer" "$(cat "$work/o")" 20000
+all_told() { [ "$(rec dies count method=unshare verdict=deny)" -ge 20000 ]; }
+wait_for 10 all_told # what the witness told is written a moment later
 told=$(rec dies count method=unshare verdict=deny)
 [ "$killed" -gt 0 ] && [ "$told" -ge 20000 ] && [ "$told" -le $((20000 + killed)) ]
 check 'none is missing in the log' $? "$told records, $killed killed"

@@ -8,7 +8,8 @@
 enum audit_msg {
         /* supervisor -> role */
         AUDIT_WRITER = 1, /* empty; + a socket that brings DOOR_RECORD */
-        AUDIT_WITNESS,    /* empty; + a socket that brings AUDIT_CALL and AUDIT_SEEN */
+        AUDIT_WITNESS,    /* empty; + a socket that brings AUDIT_CALL and AUDIT_SEEN, + an eventfd
+                             that is written to when that is full */
         AUDIT_FINISH,     /* empty: no writer is left; write, send AUDIT_REFUSED, end */
         /* role -> supervisor */
         AUDIT_NOTICE,  /* lstr sentence for the user */
@@ -30,7 +31,7 @@ enum { WITNESS_EXE_MAX = 1023 };
 
 struct witness_table;
 struct witness_begin {
-        int control_fd, log_fd;
+        int control_fd, log_fd, kick_fd;
         void *flight; /* a page, shared with whoever comes after us */
         const struct witness_table *table;
         bool is_first; /* nothing of the box has run yet */

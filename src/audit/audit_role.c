@@ -29,15 +29,15 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <time.h>
 
 enum {
         BATCH_MAX = 1 << 20, /* bytes of lines made before they are written */
         RETRY_MS = 500,
         LAST_TRIES = 3,
-        CLOSE_US = 2000, /* rounds that follow each other so closely are drawn together */
-        CLOSE_ROUNDS = 8,
-        PAUSE_US = 1000,
+        REST_MS = 250,
+        REST_BELOW = 64, /* of more than that the sockets may be full soon */
 };
 
 /* A box that makes a million requests fills a disk; at this size the log counts as full. */
@@ -122,6 +122,27 @@ static void on_retry(void *ctx)
         say(AUDIT_NOTICE, "the log can be written again; the box goes on");
 }
 
+/* rest(): being woken for each call of the box costs more than writing it down, so what the witness
+ * tells waits in its socket for a moment, and is then read together. */
+static void rest(void)
+{
+        struct itimerspec t = {.it_value = {.tv_nsec = REST_MS * 1000000L}};
+        if (timerfd_settime(r.rest_fd, 0, &t, NULL) < 0)
+                return;
+        for (size_t i = 0; i < r.writers_n; i++)
+                if (r.writers[i]->is_witness)
+                        loop_want(r.writers[i]->src, 0);
+}
+
+static void on_rest_over(void *ctx, uint32_t events)
+{
+        uint64_t n;
+        (void)ctx;
+        (void)events;
+        if (read(r.rest_fd, &n, sizeof n) > 0 && !r.is_stuck)
+                set_reading(true);
+}
+
 /* after_round(ctx): one write for everything that the round brought. */
 static bool after_round(void *ctx)
 {
@@ -132,15 +153,9 @@ static bool after_round(void *ctx)
                 get_stuck();
                 return false;
         }
-        /* Being woken for each of a thousand calls costs more than writing them down: what comes
-         * meanwhile waits in the sockets. */
-        uint64_t now = now_us();
-        r.close_n = now - r.written_us < CLOSE_US ? r.close_n + 1 : 0;
-        if (r.close_n >= CLOSE_ROUNDS) {
-                struct timespec pause = {.tv_nsec = PAUSE_US * 1000};
-                nanosleep(&pause, NULL);
-        }
-        r.written_us = now;
+        if (r.heard_n && r.heard_n < REST_BELOW && !r.is_stuck)
+                rest();
+        r.heard_n = 0;
         return false;
 }
 
@@ -181,13 +196,25 @@ static void take_frame(struct frame *f)
         take(&rec);
 }
 
+/* on_kick(ctx): the witness's socket is full: no rest now. */
+static void on_kick(void *ctx, uint32_t events)
+{
+        struct writer *w = ctx;
+        uint64_t n;
+        (void)events;
+        if (read(w->kick_fd, &n, sizeof n) > 0 && !r.is_stuck)
+                set_reading(true);
+}
+
 static void drop_writer(struct writer *w)
 {
         for (size_t i = 0; i < r.writers_n; i++)
                 if (r.writers[i] == w)
                         r.writers[i] = r.writers[--r.writers_n];
         loop_del(&w->src);
+        loop_del(&w->kick_src);
         close_fd(&w->fd);
+        close_fd(&w->kick_fd);
         free(w);
 }
 
@@ -213,6 +240,7 @@ static void on_writer(void *ctx, uint32_t events)
         struct writer *w = ctx;
         (void)events;
         if (!w->is_witness) {
+                audit_who_drain(&r);
                 read_writer(w);
                 return;
         }
@@ -224,17 +252,22 @@ static void on_writer(void *ctx, uint32_t events)
                 }
 }
 
-static void add_writer(int fd, bool is_witness)
+static void add_writer(int fd, int kick_fd, bool is_witness)
 {
         struct writer *w = r.writers_n < WRITERS_MAX ? calloc(1, sizeof *w) : NULL;
         if (!w) {
                 close(fd);
+                close_fd(&kick_fd);
                 return;
         }
-        *w = (struct writer){.fd = fd, .is_witness = is_witness};
+        *w = (struct writer){.fd = fd, .kick_fd = kick_fd, .is_witness = is_witness};
         w->src = loop_add(r.loop, fd, r.is_stuck ? 0 : EPOLLIN, on_writer, w);
-        if (!w->src) {
+        if (w->src && kick_fd >= 0)
+                w->kick_src = loop_add(r.loop, kick_fd, EPOLLIN, on_kick, w);
+        if (!w->src || (kick_fd >= 0 && !w->kick_src)) {
+                loop_del(&w->src);
                 close(fd);
+                close_fd(&kick_fd);
                 free(w);
                 return;
         }
@@ -244,15 +277,19 @@ static void add_writer(int fd, bool is_witness)
 /* finish(): whatever was sent is written, as far as the disk lets us; then the end. */
 static _Noreturn void finish(bool is_asked)
 {
-        for (size_t i = r.writers_n; i-- > 0;) {
-                struct writer *w = r.writers[i];
-                for (bool is_more = true; is_more;) {
-                        if (w->is_witness)
-                                while ((is_more = audit_who_hear(&r, w)) && r.out.len < BATCH_MAX)
-                                        ;
-                        else
-                                is_more = read_writer(w) && r.out.len >= BATCH_MAX;
-                        is_more = is_more && flush() == 0;
+        /* The witness first: what it told happened before anybody said that it is over. */
+        for (int round = 0; round < 2; round++) {
+                for (size_t i = r.writers_n; i-- > 0;) {
+                        struct writer *w = r.writers[i];
+                        for (bool is_more = w->is_witness == (round == 0); is_more;) {
+                                if (w->is_witness)
+                                        while ((is_more = audit_who_hear(&r, w)) &&
+                                               r.out.len < BATCH_MAX)
+                                                ;
+                                else
+                                        is_more = read_writer(w) && r.out.len >= BATCH_MAX;
+                                is_more = is_more && flush() == 0;
+                        }
                 }
         }
         for (int i = 0; i < LAST_TRIES && flush() < 0; i++) {
@@ -281,7 +318,7 @@ static void on_control(void *ctx, uint32_t events)
         bool is_witness = in.type == AUDIT_WITNESS;
         int fd = is_witness || in.type == AUDIT_WRITER ? frame_take_fd(&in, 0) : -1;
         if (fd >= 0)
-                add_writer(fd, is_witness);
+                add_writer(fd, is_witness ? frame_take_fd(&in, 1) : -1, is_witness);
         frame_release(&in);
 }
 
@@ -314,6 +351,9 @@ static int begin(struct err *err)
         compare_head();
         if (r.chain.is_torn)
                 chain_mend(&r.chain, r.box, now_us(), &r.out);
+        r.rest_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+        if (r.rest_fd < 0 || !loop_add(r.loop, r.rest_fd, EPOLLIN, on_rest_over, NULL))
+                return err_sys(err, "make a timer");
         r.retry = (struct loop_timer){.fn = on_retry};
         loop_after(r.loop, after_round, NULL);
         r.control_src = loop_add(r.loop, r.control_fd, EPOLLIN, on_control, NULL);
@@ -324,7 +364,7 @@ static int begin(struct err *err)
 #ifdef SYS_poll
                 SYS_poll,
 #endif
-                SYS_ppoll, SYS_pwrite64};
+                SYS_ppoll, SYS_pwrite64, SYS_timerfd_settime};
         return confine_self(calls, sizeof calls / sizeof *calls, err);
 }
 

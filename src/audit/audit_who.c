@@ -22,6 +22,7 @@ bool audit_who_hear(struct role *r, struct writer *w)
         errno = 0;
         if (frame_recv(w->fd, &f, false) <= 0)
                 return false;
+        r->heard_n++;
         if (f.type == AUDIT_CALL) {
                 /* Nothing passes unlogged, not even what makes no sense. */
                 if (door_record_get(&f.body, &call, &r->told) < 0)
@@ -50,6 +51,11 @@ static void hear_all(struct role *r, int wait_ms)
                 while (r->out.len < LINES_MAX && audit_who_hear(r, w))
                         ;
         }
+}
+
+void audit_who_drain(struct role *r)
+{
+        hear_all(r, 0);
 }
 
 /* audit_who_find(r, port, who): a request may be over before the witness was given the processor:

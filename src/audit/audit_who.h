@@ -19,6 +19,8 @@ struct writer {
         int fd;
         struct loop_src *src;
         bool is_witness;
+        int kick_fd; /* of a witness: its socket is full; else -1 */
+        struct loop_src *kick_src;
 };
 
 struct role {
@@ -30,11 +32,11 @@ struct role {
         size_t writers_n;
         struct chain chain;
         uint64_t log_len;
-        struct buf out;      /* lines that are not written yet */
-        struct buf strings;  /* of the record in hand */
-        struct buf told;     /* of what the witness tells meanwhile */
-        uint64_t written_us; /* when the last round was written */
-        unsigned close_n;    /* rounds that followed the one before at once */
+        struct buf out;     /* lines that are not written yet */
+        struct buf strings; /* of the record in hand */
+        struct buf told;    /* of what the witness tells meanwhile */
+        size_t heard_n;     /* of the witness, in this round */
+        int rest_fd;        /* when it is listened to again */
         struct refused refused;
         struct seen seen;
         size_t vain_n; /* connections in a row that nobody was seen to begin */
@@ -45,6 +47,10 @@ struct role {
 /* audit_who_hear(r, w): one thing that this witness tells. false when there is none now; errno is 0
  * then when it is gone. */
 bool audit_who_hear(struct role *, struct writer *);
+
+/* audit_who_drain(r): what the witnesses told so far. To be called before a record of anybody else
+ * is taken: it happened before. */
+void audit_who_drain(struct role *);
 
 /* audit_who_find(r, port, who): which process began the connection from this port? Waits for the
  * witness a little. */

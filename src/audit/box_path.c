@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { LINKS_MAX = 40 };
@@ -101,12 +102,59 @@ static enum step step(struct walk *w, int root_fd, pid_t pid, const char *name, 
         return prepend(w, link, tail) < 0 ? STEP_NONE : STEP_LINK;
 }
 
+/* Directories that were walked a moment ago and held no link: the same few are searched for every
+ * program. */
+enum { KNOWN_N = 16, KNOWN_MAX = 127, KNOWN_NS = 200000000 };
+static struct {
+        char dir[KNOWN_MAX + 1];
+        int64_t at;
+} known[KNOWN_N];
+static size_t known_at;
+
+static int64_t now_ns(void)
+{
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* skip_known(path, out): how much of ${path} needs no walking; ${out} is there then. */
+static size_t skip_known(const char *path, char *out)
+{
+        const char *slash = strrchr(path, '/');
+        size_t n = slash ? (size_t)(slash - path) : 0;
+        if (n == 0 || n > KNOWN_MAX)
+                return 0;
+        for (size_t i = 0; i < KNOWN_N; i++) {
+                if (strncmp(known[i].dir, path, n) == 0 && !known[i].dir[n] &&
+                    now_ns() - known[i].at < KNOWN_NS) {
+                        memcpy(out, path, n);
+                        out[n] = 0;
+                        return n;
+                }
+        }
+        return 0;
+}
+
+static void know(const char *path)
+{
+        const char *slash = strrchr(path, '/');
+        size_t n = slash ? (size_t)(slash - path) : 0;
+        if (n == 0 || n > KNOWN_MAX || strstr(path, "/.") || strncmp(path, "/proc", 5) == 0)
+                return;
+        memcpy(known[known_at].dir, path, n);
+        known[known_at].dir[n] = 0;
+        known[known_at].at = now_ns();
+        known_at = (known_at + 1) % KNOWN_N;
+}
+
 int box_path_resolve(int root_fd, pid_t pid, const char *path, char out[BOX_PATH_MAX + 1])
 {
         struct walk w = {.out = out};
         int links = 0;
         out[0] = 0;
-        snprintf(w.rest, sizeof w.rest, "%s", path);
+        size_t skipped = skip_known(path, out);
+        snprintf(w.rest, sizeof w.rest, "%s", path + skipped);
         for (;;) {
                 char name[256], *at = w.rest + strspn(w.rest, "/");
                 size_t n = strcspn(at, "/");
@@ -121,6 +169,9 @@ int box_path_resolve(int root_fd, pid_t pid, const char *path, char out[BOX_PATH
                         climb(out);
                 } else if (strcmp(name, ".") != 0) {
                         enum step s = step(&w, root_fd, pid, name, tail, &links);
+                        /* Its last part is missing, and nothing on the way was a link. */
+                        if (s == STEP_NONE && !skipped && !links && !*tail)
+                                know(path);
                         if (s == STEP_NONE || s == STEP_FINAL)
                                 return s == STEP_FINAL ? 0 : -1;
                         if (s == STEP_LINK)
@@ -128,6 +179,8 @@ int box_path_resolve(int root_fd, pid_t pid, const char *path, char out[BOX_PATH
                 }
                 memmove(w.rest, tail, strlen(tail) + 1);
         }
+        if (!skipped && !links)
+                know(path);
         if (!out[0])
                 memcpy(out, "/", 2);
         return 0;

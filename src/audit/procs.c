@@ -165,8 +165,7 @@ static void drop(struct proc **at)
 {
         struct proc *gone = *at;
         *at = gone->next;
-        epoll_ctl(p.epoll_fd, EPOLL_CTL_DEL, gone->pidfd, NULL);
-        close_fd(&gone->pidfd);
+        close_fd(&gone->pidfd); /* nobody else has it, so epoll forgets it too */
         free(gone);
         p.n--;
 }

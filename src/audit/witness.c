@@ -10,23 +10,23 @@
 #include "wire/frame.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
 enum { PAGE = 4096 };
 
-/* log_socket(a, err): one end for the witness, which waits when it is full. */
-static int log_socket(struct audit *a, struct err *err)
+/* log_socket(a, kick_fd, err): one end for the witness, which waits when it is full. */
+static int log_socket(struct audit *a, int kick_fd, struct err *err)
 {
         int fds[2];
-        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+        if (kick_fd < 0 ||
+            socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) < 0)
                 return err_sys(err, "make a socket for the log");
-        fcntl(fds[1], F_SETFL, O_NONBLOCK);
-        int r = frame_send(a->control_fd, AUDIT_WITNESS, NULL, &fds[1], 1);
+        int r = frame_send(a->control_fd, AUDIT_WITNESS, NULL, (const int[]){fds[1], kick_fd}, 2);
         if (r < 0)
                 err_sys(err, "join the witness to the log");
         close(fds[1]);
@@ -48,7 +48,8 @@ int witness_start(struct witness *w, struct audit *a, const struct witness_table
                         return err_sys(err, "make a page for the witness");
                 }
         }
-        _cleanup_close_ int log = log_socket(a, err);
+        _cleanup_close_ int kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        _cleanup_close_ int log = log_socket(a, kick, err);
         if (log < 0)
                 return -1;
         if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) < 0)
@@ -57,6 +58,7 @@ int witness_start(struct witness *w, struct audit *a, const struct witness_table
         if (pid == 0) {
                 struct witness_begin b = {.control_fd = fds[1],
                                           .log_fd = log,
+                                          .kick_fd = kick,
                                           .flight = w->flight,
                                           .table = table,
                                           .is_first = is_first};

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef AT_EMPTY_PATH
@@ -92,9 +93,10 @@ static void read_exec(const struct procs_who *who, int error)
                         given = buf_cstr(&c.given);
                 }
                 box_path_join((pid_t)c.q->pid, dir, given, c.absolute);
-                peek_argv(&c.peek, arg(is_at ? 2 : 1), NOTE_MAX, &c.note);
         }
         bool is_there = box_path_resolve(c.scene->root_fd, (pid_t)c.q->pid, c.absolute, c.exe) == 0;
+        if (!c.note.len)
+                peek_argv(&c.peek, arg(is_at ? 2 : 1), NOTE_MAX, &c.note);
         c.r->path = given;
         c.r->note = buf_cstr(&c.note);
         if (is_there && !error) {
@@ -106,8 +108,6 @@ static void read_exec(const struct procs_who *who, int error)
         /* A search along PATH; should the file appear this very moment, here it stands. */
         c.r->kind = "call";
         c.r->method = is_at ? "execveat" : "execve";
-        box_path_link((pid_t)c.q->pid, "exe", c.exe);
-        c.r->exe = c.exe;
 }
 
 /* --- signals ---------------------------------------------------------------------------------- */
@@ -249,6 +249,27 @@ static void read_any(int error)
         c.r->note = buf_cstr(&c.note);
 }
 
+/* who_is(tid, who): asked once for calls that follow each other closely, as a search along PATH
+ * does: no number of a process is used anew within that time. */
+static void who_is(pid_t tid, struct procs_who *who)
+{
+        enum { FRESH_NS = 50000000 };
+        static struct procs_who last;
+        static pid_t last_tid;
+        static int64_t last_at;
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        int64_t now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+        if (tid != last_tid || now - last_at > FRESH_NS) {
+                if (!procs_who(tid, who))
+                        return;
+                last = *who;
+                last_tid = tid;
+                last_at = now;
+        }
+        *who = last;
+}
+
 void witness_call_read(const struct witness_scene *scene, const struct seccomp_notif *q, int error,
                        struct door_record *r, struct witness_call *call)
 {
@@ -264,7 +285,7 @@ void witness_call_read(const struct witness_scene *scene, const struct seccomp_n
         else
                 snprintf(c.name, sizeof c.name, "call %d", q->data.nr);
         peek_begin(&c.peek, (pid_t)q->pid);
-        procs_who((pid_t)q->pid, &who);
+        who_is((pid_t)q->pid, &who);
         *call = (struct witness_call){.is_told = true, .sock = -1};
         r->pid = (uint32_t)who.pid;
         r->ppid = (uint32_t)who.ppid;

@@ -50,7 +50,7 @@ struct open_call {
 };
 
 static struct {
-        int control_fd, listener_fd, log_fd, epoll_fd;
+        int control_fd, listener_fd, log_fd, kick_fd, epoll_fd;
         struct flight *flight;
         const struct witness_table *table;
         struct witness_scene scene;
@@ -73,9 +73,16 @@ static uint64_t now_us(void)
  * the end: the supervisor sees to the rest. */
 static void tell(uint32_t type)
 {
-        while (frame_send(w.log_fd, type, &w.body, NULL, 0) < 0)
-                if (errno != EINTR)
+        while (frame_send(w.log_fd, type, &w.body, NULL, 0) < 0) {
+                uint64_t one = 1;
+                struct pollfd p = {.fd = w.log_fd, .events = POLLOUT};
+                if (errno == EINTR)
+                        continue;
+                /* Its reader may be resting (audit_role.c), or cannot write: then we wait. */
+                if (errno != EAGAIN || (write(w.kick_fd, &one, sizeof one) < 0 && errno != EAGAIN))
                         _exit(125);
+                poll(&p, 1, -1);
+        }
 }
 
 static void tell_record(const struct door_record *r)
@@ -282,13 +289,14 @@ _Noreturn void witness_role_main(const struct witness_begin *b)
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
         signal(SIGTERM, SIG_IGN); /* its end is the supervisor's to decide */
-        int keep[] = {b->control_fd, b->log_fd};
+        int keep[] = {b->control_fd, b->log_fd, b->kick_fd};
         if (fdio_close_except(keep, sizeof keep / sizeof *keep) < 0)
                 _exit(125);
         title_set("ostiary-witness");
         prctl(PR_SET_NAME, "ostiary-witness", 0, 0, 0);
         w.control_fd = b->control_fd;
         w.log_fd = b->log_fd;
+        w.kick_fd = b->kick_fd;
         w.listener_fd = -1;
         w.flight = b->flight;
         w.table = b->table;
