@@ -109,7 +109,9 @@ void stage_end(struct stage *);
 int stage_start(struct stage *, bool is_real); /* the host's tree is ready: the box begins */
 int stage_mount(struct stage *);
 int stage_unmount(struct stage *);
-int stage_freeze(struct stage *, const char *label, char *why, size_t size);
+/* stage_freeze(s, n, why, size): 0 there was nothing to freeze, 1 it is a turn, 2 a snapshot, maybe
+ * squashed with what lies below; -1 with words. ${n} decides. */
+int stage_freeze(struct stage *, unsigned n, char *why, size_t size);
 /* stage_settle(): so much time passes that a change of the host is later than what was before. */
 void stage_settle(void);
 

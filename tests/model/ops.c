@@ -39,7 +39,7 @@ static const struct {
         [OP_TOUCH] = {"touch", {0, 3, 2}},       [OP_SAME] = {"same", {0, 3, 1}},
         [OP_REVERT] = {"revert", {0, 4, 0}},     [OP_XATTR] = {"xattr", {1, 3, 0}},
         [OP_FIFO] = {"fifo", {0, 1, 0}},         [OP_SOCKET] = {"socket", {0, 1, 0}},
-        [OP_FREEZE] = {"freeze", {0, 3, 0}},
+        [OP_FREEZE] = {"freeze", {0, 5, 0}},
 };
 
 static const char *const names[] = {

@@ -200,13 +200,22 @@ int stage_unmount(struct stage *s)
         return got;
 }
 
-int stage_freeze(struct stage *s, const char *label, char *why, size_t size)
+int stage_freeze(struct stage *s, unsigned n, char *why, size_t size)
 {
         char id[STACK_ID_LEN + 1];
         struct err err = {0};
-        if (stack_freeze(s->box_fd, s->frozen_fd, "turn", label, id, &err) < 0) {
+        bool is_turn = n % 2;
+        _cleanup_stack_ struct stack st = {0};
+        if (stack_freeze(s->box_fd, s->frozen_fd, is_turn ? "turn" : "snapshot", "model", id,
+                         &err) < 0) {
                 snprintf(why, size, "stack_freeze: %s", err.text);
                 return -1;
         }
-        return id[0] ? 1 : 0;
+        if (n % 3 == 0 && (stack_read(s->box_fd, "stack", &st, &err) < 0 ||
+                           stack_squash(s->frozen_fd, &st, n % 4, &err) < 0 ||
+                           stack_write(s->box_fd, "stack", &st, &err) < 0)) {
+                snprintf(why, size, "stack_squash: %s", err.text);
+                return -1;
+        }
+        return !id[0] ? 0 : is_turn ? 1 : 2;
 }
