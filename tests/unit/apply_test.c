@@ -51,6 +51,8 @@ static void fresh(void)
         char host[32], upper[32];
         snprintf(host, sizeof host, "host%d", ++n);
         snprintf(upper, sizeof upper, "upper%d", n);
+        ws_view_free(&root.before);
+        ws_view_free(&root.after);
         host_fd = open_dir(host);
         upper_fd = open_dir(upper);
         static char path[64];
@@ -232,6 +234,8 @@ int main(void)
         conflicts();
         hostile();
         last_moment();
+        ws_view_free(&root.before);
+        ws_view_free(&root.after);
         char cmd[80];
         snprintf(cmd, sizeof cmd, "rm -rf %s", top);
         return system(cmd) ? 1 : check_end();
