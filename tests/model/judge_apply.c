@@ -20,7 +20,14 @@ static void on_conflict(void *arg, const struct ws_change *c, enum apply_conflic
 static void on_refused(void *arg, const struct ws_change *c, const char *why)
 {
         struct told *t = arg;
+        bool is_below = false; /* what cannot come to be takes with it what would be in it */
+        for (size_t i = 0; i < t->refused.n && !is_below; i++) {
+                size_t len = strlen(t->refused.v[i]);
+                is_below = strncmp(t->refused.v[i], c->path, len) == 0 && c->path[len] == '/';
+        }
         strs_add(&t->refused, c->path);
+        if (is_below)
+                return;
         t->is_shut |= strstr(why, "does not let you") != NULL;
         /* Without a reason in the thing itself it was the moment's. */
         if (!c->refused && c->after.kind != WS_SPECIAL && !(c->after.mode & 07000) && !*t->odd)
