@@ -146,18 +146,39 @@ static void copy_tree(int from_dir, const char *from, int to_dir, const char *to
         }
 }
 
+/* is_within(dir_fd, st): is it that directory, or below it? Links may have led there. */
+static bool is_within(int dir_fd, const struct stat *st)
+{
+        struct stat here, last = {0};
+        int at = dup(dir_fd);
+        bool got = false;
+        while (at >= 0 && !got && fstat(at, &here) == 0 &&
+               (here.st_ino != last.st_ino || here.st_dev != last.st_dev)) {
+                got = here.st_ino == st->st_ino && here.st_dev == st->st_dev;
+                last = here;
+                int up = openat(at, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+                close(at);
+                at = up;
+        }
+        if (at >= 0)
+                close(at);
+        return got;
+}
+
 /* On the host, while a box's layers stand above it, what may have a copy in them is not renamed but
  * copied and removed: the kernel goes by the inode that a copy was made of, and would show the
  * box's content under the new name, which is one of the things it does not promise. */
 static void move(int root, int dir, const char *name, const struct op *o)
 {
         const char *to_name;
-        size_t len = strlen(o->path);
-        if (strncmp(o->other, o->path, len) == 0 && (!o->other[len] || o->other[len] == '/'))
-                return; /* into itself */
+        struct stat st;
         int to = parent_made(root, o->other, &to_name);
         if (to < 0)
                 return;
+        if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || is_within(to, &st)) {
+                close(to);
+                return;
+        }
         bool is_copied = o->kind == OP_RENAME && o->where == AT_HOST;
         if (!is_copied && (renameat(dir, name, to, to_name) == 0 || errno != EXDEV)) {
                 close(to);

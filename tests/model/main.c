@@ -128,6 +128,7 @@ static void work(unsigned n, uint64_t seed, double seconds)
                 struct seq s;
                 seq_random(&s, sh->bad_seed);
                 sh->is_busy = false;
+                sh->done++;
                 sh->failed++;
                 if (tried(sh->is_on_disk ? disk : ram, &s, why, sizeof why) != 1)
                         snprintf(why, sizeof why, "it crashed once and does not again");
