@@ -66,13 +66,18 @@ static int check(struct args *a, const struct apply_job *j)
 /* work(j, p): everything between the command line and the last words. */
 static int work(struct apply_job *j, struct boxpaths *p, struct err *err)
 {
-        out_wait("looking at what the box changed");
-        int rc = apply_items_find(j, err);
-        out_wait(NULL);
-        if (rc < 0)
-                return out_error(err);
         _cleanup_close_ int undo_fd = undo_store_open(p->box.store.state, err);
         if (undo_fd < 0)
+                return out_error(err);
+        out_wait("looking at what the box changed");
+        int rc = 0;
+        for (size_t i = 0; rc == 0 && !j->is_dry && i < j->c->roots.n; i++)
+                if (j->c->roots.v[i].kind == WS_ROOT_COW && j->c->roots.v[i].host_fd >= 0)
+                        rc = undo_clean(undo_fd, j->c->roots.v[i].host_fd, err);
+        if (rc == 0)
+                rc = apply_items_find(j, err);
+        out_wait(NULL);
+        if (rc < 0)
                 return out_error(err);
         if (j->is_3way)
                 apply_merge(j, undo_fd);

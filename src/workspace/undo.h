@@ -95,6 +95,10 @@ int undo_objects(int undo_fd, struct err *);
  * lock until it is closed. Whoever puts objects or writes records holds it. */
 int undo_lock(int undo_fd, struct err *);
 
+/* undo_clean(undo_fd, root_fd, err): remove what a killed apply or undo left below a root under its
+ * temporary names; before the root is looked at, so that they are not taken for the user's. */
+int undo_clean(int undo_fd, int root_fd, struct err *);
+
 /* undo_list(undo_fd, with_entries, fn, ctx, err): every record, newest first; ${fn} returns 0 to go
  * on. A record that cannot be read is passed over. */
 int undo_list(int undo_fd, bool with_entries, int (*fn)(void *ctx, const struct undo_record *),

@@ -202,3 +202,9 @@ int undo_sweep(int undo_fd, int root_fd, struct err *err)
         }
         return 0;
 }
+
+int undo_clean(int undo_fd, int root_fd, struct err *err)
+{
+        _cleanup_close_ int lock = undo_lock(undo_fd, err);
+        return lock < 0 ? -1 : undo_sweep(undo_fd, root_fd, err);
+}

@@ -43,10 +43,27 @@ def run(command):
     return done.returncode, done.stderr.decode(errors="replace")
 
 
-def killed(command, longest):
-    """Returns whether it was still at work."""
+# Half of the kills are aimed at the moment in which the tree changes, which is short; it is found by what they hit.
+aim = {}
+
+
+def aimed(command, longest, start, end):
+    """Kill it, and learn: returns whether it was at work, and whether the tree is in between."""
+    key = command[1]
+    middle = aim.setdefault(key, longest / 2)
+    is_aimed = rng.random() < 0.5
+    was_alive = killed(command, middle * (0.8 + 0.4 * rng.random()) if is_aimed else rng.random() * longest)
+    now = shot()
+    if is_aimed and now == start:
+        aim[key] = min(middle * 1.1, longest)
+    elif is_aimed and now == end:
+        aim[key] = middle * 0.9
+    return was_alive, now not in (start, end)
+
+
+def killed(command, after_s):
     p = subprocess.Popen(command, **{**quiet, "stderr": subprocess.DEVNULL})
-    time.sleep(rng.random() * longest)
+    time.sleep(after_s)
     was_alive = p.poll() is None
     if was_alive:
         p.kill()
@@ -106,8 +123,9 @@ last = time.monotonic() + seconds / 2
 for n in range(count):
     if time.monotonic() > last:
         break
-    hits["apply"] += killed(apply, longest)
-    torn += shot() not in (before, after)
+    was_alive, is_between = aimed(apply, longest, before, after)
+    hits["apply"] += was_alive
+    torn += is_between
     if n % 2:
         code, said = run(apply)
         if code != 0:
@@ -126,8 +144,9 @@ for n in range(count):
     if code != 0:
         sys.exit("apply: %d %s" % (code, said))
     must(shot(), after, "apply", n)
-    hits["undo"] += killed(undo, longest)
-    torn += shot() not in (before, after)
+    was_alive, is_between = aimed(undo, longest, after, before)
+    hits["undo"] += was_alive
+    torn += is_between
     if n % 2:
         code, said = run(apply)
         if code != 0:
