@@ -1,6 +1,7 @@
 /* sup.h - the supervisor's insides: one process per box, shared by supervisor.c (life and death),
- * sup_exec.c (commands and their bytes), sup_client.c (conversations), sup_watch.c (limits),
- * sup_door.c (the network, see sup_door.h), sup_secrets.c (custody, see sup_secrets.h).
+ * sup_ctl.c (what pid 1 says), sup_exec.c (commands and their bytes), sup_client.c (conversations),
+ * sup_watch.c (limits), sup_door.c (the network, see sup_door.h), sup_secrets.c (custody, see
+ * sup_secrets.h).
  *
  * It runs with the user's rights, so it reads only typed frames and passes the box's output on
  * without looking at it. */
@@ -122,6 +123,13 @@ void sup_signal_all(struct sup *, int sig);
 void sup_fail(struct sup *, const char *what);
 /* sup_build(s): everything that it needs is there: start the box, or fail. */
 void sup_build(struct sup *);
+
+/* sup_ctl.c */
+/* sup_on_ctl(s, events): pid 1 has something to say. */
+void sup_on_ctl(void *ctx, uint32_t events);
+/* sup_refill(s): have authorities made for the boxes to come, once: a moment after this one is up,
+ * or when it is over. */
+void sup_refill(struct sup *);
 
 /* sup_exec.c */
 struct exec *exec_new(struct sup *, bool is_tty);
