@@ -86,7 +86,7 @@ $(O)/%.o: src/%.c
 
 # The system-call filter is compiled and checked at build time; the program needs no libseccomp.
 $(O)/gen/gen_seccomp: $(wildcard tools/gen_seccomp*.[ch]) src/box/seccomp_table.c src/box/seccomp_table.h \
-                         src/box/seccomp_watch.c src/box/seccomp_watch.h
+                         src/box/seccomp_run.h src/box/seccomp_watch.c src/box/seccomp_watch.h
 	@mkdir -p $(@D)
 	$(call say,HOSTCC,$@)
 	$(Q)$(HOSTCC) -std=gnu17 -D_GNU_SOURCE -Isrc -O1 $(WARN) -o $@ $(filter %.c,$^) -lseccomp

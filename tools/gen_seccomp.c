@@ -7,6 +7,8 @@
  */
 #include "gen_seccomp_prog.h"
 
+#include "box/seccomp_run.h"
+
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
@@ -146,35 +148,10 @@ static void table_read(void)
 
 static uint32_t prog_run(const struct prog *p, const struct seccomp_data *data)
 {
-        uint32_t a = 0;
-        for (size_t i = 0; i < p->n; i++) {
-                const struct sock_filter *f = &p->insn[i];
-                switch (f->code) {
-                case BPF_LD | BPF_W | BPF_ABS:
-                        memcpy(&a, (const char *)data + f->k, sizeof a);
-                        break;
-                case BPF_ALU | BPF_AND | BPF_K:
-                        a &= f->k;
-                        break;
-                case BPF_JMP | BPF_JA:
-                        i += f->k;
-                        break;
-                case BPF_JMP | BPF_JEQ | BPF_K:
-                        i += a == f->k ? f->jt : f->jf;
-                        break;
-                case BPF_JMP | BPF_JGE | BPF_K:
-                        i += a >= f->k ? f->jt : f->jf;
-                        break;
-                case BPF_JMP | BPF_JSET | BPF_K:
-                        i += a & f->k ? f->jt : f->jf;
-                        break;
-                case BPF_RET | BPF_K:
-                        return f->k;
-                default:
-                        die("instruction %zu has the unexpected code %#x.", i, f->code);
-                }
-        }
-        die("the program runs past its end.");
+        uint32_t action;
+        if (!seccomp_run(p->insn, p->n, data, &action))
+                die("the program has an unexpected instruction, or runs past its end.");
+        return action;
 }
 
 static bool clause_holds(const struct seccomp_clause *cl, const struct seccomp_data *data)

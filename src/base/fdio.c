@@ -50,6 +50,22 @@ int fdio_read_all(int fd, struct buf *b, size_t max)
         }
 }
 
+ssize_t fdio_pread(int fd, void *p, size_t n, off_t at)
+{
+        size_t have = 0;
+        while (have < n) {
+                ssize_t got = pread(fd, (char *)p + have, n - have, at + (off_t)have);
+                if (got < 0 && errno == EINTR)
+                        continue;
+                if (got < 0)
+                        return -1;
+                if (got == 0)
+                        break;
+                have += (size_t)got;
+        }
+        return (ssize_t)have;
+}
+
 char *fdio_read_file(int dir_fd, const char *path, size_t max, struct err *err)
 {
         _cleanup_close_ int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

@@ -17,6 +17,9 @@ int fdio_write_all(int fd, const void *, size_t);
  */
 int fdio_read_all(int fd, struct buf *, size_t max);
 
+/* fdio_pread(fd, p, n, at): as many of ${n} bytes from there as there are, or -1 with errno. */
+ssize_t fdio_pread(int fd, void *, size_t n, off_t at);
+
 /* fdio_read_file(dir_fd, path, max, err): a small file as a fresh NUL-terminated string, the
  * caller's to free; NULL and a story otherwise. A file with a NUL byte in it is an error. */
 char *fdio_read_file(int dir_fd, const char *path, size_t max, struct err *);

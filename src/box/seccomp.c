@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "box/seccomp_run.h"
 #include "box/seccomp_table.h"
 #include "box/weak.h"
 
@@ -115,37 +116,12 @@ void box_seccomp_listen(int listener_fd)
 /* box_seccomp_verdict: by running the very program that the kernel would run. */
 int box_seccomp_verdict(const struct seccomp_data *data)
 {
-        uint32_t a = 0;
-        for (size_t i = 0; i < LEN(filter_full); i++) {
-                const struct sock_filter *f = &filter_full[i];
-                switch (f->code) {
-                case BPF_LD | BPF_W | BPF_ABS:
-                        memcpy(&a, (const char *)data + f->k, sizeof a);
-                        break;
-                case BPF_ALU | BPF_AND | BPF_K:
-                        a &= f->k;
-                        break;
-                case BPF_JMP | BPF_JA:
-                        i += f->k;
-                        break;
-                case BPF_JMP | BPF_JEQ | BPF_K:
-                        i += a == f->k ? f->jt : f->jf;
-                        break;
-                case BPF_JMP | BPF_JGE | BPF_K:
-                        i += a >= f->k ? f->jt : f->jf;
-                        break;
-                case BPF_JMP | BPF_JSET | BPF_K:
-                        i += a & f->k ? f->jt : f->jf;
-                        break;
-                case BPF_RET | BPF_K:
-                        if (f->k == SECCOMP_RET_ALLOW)
-                                return 0;
-                        return f->k & SECCOMP_RET_DATA ? (int)(f->k & SECCOMP_RET_DATA) : EPERM;
-                default:
-                        return EPERM; /* not what we compiled */
-                }
-        }
-        return EPERM;
+        uint32_t action;
+        if (!seccomp_run(filter_full, LEN(filter_full), data, &action))
+                return EPERM; /* not what we compiled */
+        if (action == SECCOMP_RET_ALLOW)
+                return 0;
+        return action & SECCOMP_RET_DATA ? (int)(action & SECCOMP_RET_DATA) : EPERM;
 }
 
 const char *box_seccomp_name(int nr)

@@ -40,20 +40,6 @@ static bool is_named(const char *hex, const char *head, size_t head_len, const s
         return strcmp(found, hex) == 0;
 }
 
-static int varint(struct cur *c, uint64_t *n)
-{
-        uint8_t b;
-        if (cur_u8(c, &b) < 0)
-                return -1;
-        *n = b & 127;
-        while (b & 128) {
-                if (*n >= (uint64_t)1 << 32 || cur_u8(c, &b) < 0)
-                        return -1;
-                *n = ((*n + 1) << 7) + (b & 127);
-        }
-        return 0;
-}
-
 /* The fields of an entry that matter here. */
 struct entry {
         uint32_t ctime_s, ctime_ns, mtime_s, mtime_ns;
@@ -83,7 +69,7 @@ static int read_path(struct cur *c, uint32_t version, size_t start_left, struct 
 {
         if (version == 4) {
                 uint64_t drop;
-                if (varint(c, &drop) < 0 || drop > last->len)
+                if (git_index_varint(c, &drop) < 0 || drop > last->len)
                         return -1;
                 last->len -= (size_t)drop;
         } else {

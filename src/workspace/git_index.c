@@ -43,8 +43,7 @@ static void put_path(struct buf *b, const char *path, size_t len, const struct b
         put_hash(b, hash_on(h, path + from, len - from));
 }
 
-/* varint(c, n): how many bytes of the last path are dropped (version 4). */
-static int varint(struct cur *c, uint64_t *n)
+int git_index_varint(struct cur *c, uint64_t *n)
 {
         uint8_t b;
         if (cur_u8(c, &b) < 0)
@@ -84,7 +83,7 @@ static int entry(struct cur *c, uint32_t version, size_t id_len, struct buf *nam
                 return -1;
         if (is_extended)
                 memcpy(said->flags + 1, p, 2);
-        if (version == 4 && (varint(c, &drop) < 0 || drop > name->len))
+        if (version == 4 && (git_index_varint(c, &drop) < 0 || drop > name->len))
                 return -1;
         end = memchr(c->p, 0, c->left);
         if (!end)

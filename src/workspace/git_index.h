@@ -27,6 +27,11 @@ void git_index_free(struct git_index *);
 /* git_index_has(x, path): is it tracked, or a directory in which something is? */
 bool git_index_has(const struct git_index *, const char *path);
 
+struct cur;
+/* git_index_varint(c, n): a number as index and packs write it: in version 4, how many bytes of the
+ * last path are dropped. 0 or -1. */
+int git_index_varint(struct cur *, uint64_t *n);
+
 /* git_index_meaning(data, len, hex): a hash of what an index says (paths, modes, ids, stages,
  * flags), without what it remembers of the files' times: `git status` writes those anew whenever it
  * likes. -1 when it is not understood. */

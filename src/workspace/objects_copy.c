@@ -63,23 +63,6 @@ static void add_u64(struct sha256 *h, uint64_t v)
         sha256_add(h, b, sizeof b);
 }
 
-/* chunk(src, at, n, space): as many of ${n} bytes as there are. */
-static ssize_t chunk(int src, off_t at, size_t n, uint8_t *space)
-{
-        size_t have = 0;
-        while (have < n) {
-                ssize_t got = pread(src, space + have, n - have, at + (off_t)have);
-                if (got < 0 && errno == EINTR)
-                        continue;
-                if (got < 0)
-                        return -1;
-                if (got == 0)
-                        break;
-                have += (size_t)got;
-        }
-        return (ssize_t)have;
-}
-
 static int stream_large(int src, int dst, off_t end, char hex[SHA256_HEX_LEN + 1], uint64_t *size)
 {
         _cleanup_free_ uint8_t *space = calloc(2, CHUNK);
@@ -96,7 +79,7 @@ static int stream_large(int src, int dst, off_t end, char hex[SHA256_HEX_LEN + 1
                 if (at >= end)
                         break;
                 size_t want = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
-                ssize_t n = chunk(src, at, want, space);
+                ssize_t n = fdio_pread(src, space, want, at);
                 if (n < 0)
                         return -1;
                 if (memcmp(space, space + CHUNK, (size_t)n) != 0) {

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fdio.h"
 
 #include <errno.h>
 #include <string.h>
@@ -19,23 +20,6 @@ static off_t next_data(int fd, off_t at, off_t end)
         if (data < 0)
                 return errno == ENXIO ? end : at;
         return data < end ? data : end;
-}
-
-/* read_at(fd, p, n, at): as much as there is. */
-static ssize_t read_at(int fd, char *p, size_t n, off_t at)
-{
-        size_t have = 0;
-        while (have < n) {
-                ssize_t got = pread(fd, p + have, n - have, at + (off_t)have);
-                if (got < 0 && errno == EINTR)
-                        continue;
-                if (got < 0)
-                        return -1;
-                if (got == 0)
-                        break;
-                have += (size_t)got;
-        }
-        return (ssize_t)have;
 }
 
 int walk_same_bytes(int a_fd, int b_fd)
@@ -57,8 +41,8 @@ int walk_same_bytes(int a_fd, int b_fd)
                 size_t n = (size_t)(CHUNK - at % CHUNK);
                 if ((off_t)n > a.st_size - at)
                         n = (size_t)(a.st_size - at);
-                ssize_t na = read_at(a_fd, space, n, at);
-                ssize_t nb = read_at(b_fd, space + CHUNK, n, at);
+                ssize_t na = fdio_pread(a_fd, space, n, at);
+                ssize_t nb = fdio_pread(b_fd, space + CHUNK, n, at);
                 if (na < 0 || nb < 0)
                         return -1;
                 if (na != nb || memcmp(space, space + CHUNK, (size_t)na) != 0)
