@@ -8,6 +8,7 @@
 #include "base/cur.h"
 #include "base/fdio.h"
 #include "base/str.h"
+#include "workspace/git_index.h"
 #include "workspace/git_pack.h"
 
 #include <fcntl.h>
