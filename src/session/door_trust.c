@@ -6,9 +6,9 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fdio.h"
+#include "base/kv.h"
 #include "base/sha256.h"
 #include "base/str.h"
-#include "base/kv.h"
 #include "session/store.h"
 
 #include <errno.h>

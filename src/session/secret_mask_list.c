@@ -6,8 +6,8 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fdio.h"
-#include "base/str.h"
 #include "base/kv.h"
+#include "base/str.h"
 
 #include <stdlib.h>
 #include <string.h>

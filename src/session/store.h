@@ -91,7 +91,8 @@ int store_box_lock_there(int dir_fd, struct err *);
 bool store_box_is_alive(int dir_fd);
 
 /* store_box_has_changes(dir_fd): does a layer other than the home's hold anything, frozen ones
- * included? Looked up on disk, for boxes whose supervisor was killed before it could write it down. */
+ * included? Looked up on disk, for boxes whose supervisor was killed before it could write it down.
+ */
 bool store_box_has_changes(int dir_fd);
 
 /* meta: written whole and renamed; `state` on disk is what was last known, store_meta_read corrects

@@ -1,5 +1,5 @@
-/* calls.c - what a box does so that its log can be looked at: one word says what. Static, so that no
- * loader adds calls of its own. Used by tests/audit_calls.sh. */
+/* calls.c - what a box does so that its log can be looked at: one word says what. Static, so that
+ * no loader adds calls of its own. Used by tests/audit_calls.sh. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <pthread.h>
@@ -206,8 +206,13 @@ int main(int argc, char **argv)
                 char *huge = malloc(100001);
                 memset(huge, 'h', 100000);
                 huge[100000] = 0;
-                char *const words[] = {(char *)"hostile", (char *)"exit", (char *)"0",
-                                       (char *)"a\nb\033[31m\"c\\d\xff e", (char *)"", huge, NULL};
+                char *const words[] = {(char *)"hostile",
+                                       (char *)"exit",
+                                       (char *)"0",
+                                       (char *)"a\nb\033[31m\"c\\d\xff e",
+                                       (char *)"",
+                                       huge,
+                                       NULL};
                 execv("/proc/self/exe", words);
                 return 1;
         }
