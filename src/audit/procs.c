@@ -164,6 +164,8 @@ static struct proc **find(pid_t pid)
 static void drop(struct proc **at)
 {
         struct proc *gone = *at;
+        if (!gone)
+                return;
         *at = gone->next;
         close_fd(&gone->pidfd); /* nobody else has it, so epoll forgets it too */
         free(gone);
