@@ -135,7 +135,7 @@ static int sweep_frozen(const struct store *s, struct swept *w, bool is_counted,
         if (snapshots_gc(s, &w->frozen_n, &w->frozen_bytes, err) < 0 ||
             (is_counted && snapshots_layers(s, &v, &w->layers_n, err) < 0))
                 return -1;
-        for (size_t i = 0; i < w->layers_n; i++)
+        for (size_t i = 0; v && i < w->layers_n; i++)
                 *(v[i].users_n > 1 ? &w->shared_bytes : &w->own_bytes) += v[i].bytes;
         free(v);
         return 0;

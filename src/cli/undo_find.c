@@ -61,7 +61,10 @@ char *undo_path(const char *word, struct err *err)
                 char *longer = *tail ? str_fmt("%s/%s", name, tail) : str_dup(name);
                 free(tail);
                 tail = longer;
-                *slash = 0;
+                if (slash)
+                        *slash = 0;
+                else
+                        *parent = 0;
                 if (realpath(*parent ? parent : "/", real))
                         return str_fmt("%s%s%s", strcmp(real, "/") == 0 ? "" : real, "/", tail);
         }

@@ -126,7 +126,7 @@ static void read_line(struct applied *a, const char *key, char *value)
 int applied_read(int box_dir_fd, struct applied **out, struct err *err)
 {
         *out = calloc(1, sizeof **out);
-        if (!*out || !((*out)->origins = calloc(1, sizeof *(*out)->origins)))
+        if (!*out || !((*out)->origins = calloc(1, sizeof(void *))))
                 str_no_memory();
         int fd = openat(box_dir_fd, "applied", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0 && errno == ENOENT)
