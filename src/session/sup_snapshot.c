@@ -187,6 +187,7 @@ void sup_on_snapshot(struct client *c, struct frame *f)
                                    .since_us = now_us(),
                                    .answer_fd = -1};
         s->snapshot = p;
+        sup_log(s, "snapshot", *p->name ? p->name : p->kind);
         if (sup_is_quiet(s)) {
                 sup_sleep(s); /* sup_snapshot_end does the rest, when the box is cleared */
                 return;
