@@ -118,6 +118,20 @@ int fdio_write_file(int dir_fd, const char *path, const char *text, mode_t mode,
         return 0;
 }
 
+DIR *fdio_opendir(int dir_fd)
+{
+        if (dir_fd < 0)
+                return NULL;
+        int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DIR *d = fd < 0 ? NULL : fdopendir(fd);
+        if (!d && fd >= 0) {
+                int why = errno;
+                close(fd);
+                errno = why;
+        }
+        return d;
+}
+
 int fdio_put(int dir_fd, const char *path, const char *text)
 {
         _cleanup_close_ int fd = openat(dir_fd, path, O_WRONLY | O_CLOEXEC);

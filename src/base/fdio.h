@@ -3,6 +3,7 @@
 #ifndef BASE_FDIO_H
 #define BASE_FDIO_H
 
+#include <dirent.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -27,6 +28,10 @@ char *fdio_read_file(int dir_fd, const char *path, size_t max, struct err *);
 /* fdio_write_file(dir_fd, path, text, mode, err): replace by temporary file and rename, so that a
  * reader sees the old or the new content and never half of it. */
 int fdio_write_file(int dir_fd, const char *path, const char *text, mode_t, struct err *);
+
+/* fdio_opendir(dir_fd): read a directory from its beginning, through a descriptor of its own;
+ * ${dir_fd} stays the caller's. NULL with errno, also when it is -1. */
+DIR *fdio_opendir(int dir_fd);
 
 /* fdio_put(dir_fd, path, text): write to an existing file (a proc or cgroup knob) in one write().
  * 0 or -1 with errno. */

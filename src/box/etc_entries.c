@@ -144,8 +144,7 @@ int etc_entries(struct build *b, int etc, int host, struct err *err)
 
 int etc_copy(int from, int to, struct err *err)
 {
-        int fd = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = fd < 0 ? NULL : fdopendir(fd);
+        _cleanup_closedir_ DIR *d = fdio_opendir(from);
         struct dirent *x;
         if (!d)
                 return err_sys(err, "read what lies over /etc");

@@ -74,8 +74,7 @@ static int put(int dir, const char *name, const struct buf *head, const void *ta
 /* drop_links(dir): the hashed name of the authority before. */
 static void drop_links(int dir)
 {
-        int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = copy < 0 ? NULL : fdopendir(copy);
+        _cleanup_closedir_ DIR *d = fdio_opendir(dir);
         struct dirent *e;
         while (d && (e = readdir(d)))
                 if (e->d_type == DT_LNK)

@@ -68,8 +68,7 @@ static int take_over(const struct job *j, const char *tmp)
 {
         char prefix[64];
         snprintf(prefix, sizeof prefix, "used.%s.", j->key);
-        int copy = openat(j->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = copy < 0 ? NULL : fdopendir(copy);
+        _cleanup_closedir_ DIR *d = fdio_opendir(j->dir);
         struct dirent *e;
         while (d && (e = readdir(d))) {
                 if (!str_starts(e->d_name, prefix))
@@ -115,8 +114,7 @@ static unsigned long count(const struct job *j)
 {
         unsigned long n = 0;
         size_t len = strlen(j->key);
-        int copy = openat(j->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = copy < 0 ? NULL : fdopendir(copy);
+        _cleanup_closedir_ DIR *d = fdio_opendir(j->dir);
         struct dirent *e;
         while (d && (e = readdir(d)))
                 n += strncmp(e->d_name, j->key, len) == 0 && e->d_name[len] == '.' &&

@@ -51,8 +51,7 @@ static int take_any(const struct store *store, int pool, const struct ca_host *h
 {
         bool has_roots = !host->bundle;
         unsigned left = 0;
-        int copy = openat(pool, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = copy < 0 ? NULL : fdopendir(copy);
+        _cleanup_closedir_ DIR *d = fdio_opendir(pool);
         struct dirent *e;
         while (d && (e = readdir(d))) {
                 if (strncmp(e->d_name, host->roots, 16) == 0 &&

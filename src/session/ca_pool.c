@@ -203,8 +203,7 @@ static int sweep(int pool, const struct ca_host *host, unsigned spare, unsigned 
 {
         _cleanup_free_ char *used = str_fmt("used.%s.", host->key);
         _cleanup_free_ char *index = str_fmt("%s.roots", host->roots);
-        int copy = openat(pool, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = copy < 0 ? NULL : fdopendir(copy);
+        _cleanup_closedir_ DIR *d = fdio_opendir(pool);
         struct dirent *e;
         struct stat st;
         while (d && (e = readdir(d))) {

@@ -4,6 +4,7 @@
 #include "base/beneath.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fdio.h"
 #include "base/str.h"
 #include "policy/etc_list.h"
 #include "session/store.h"
@@ -59,8 +60,7 @@ static uint64_t key_now(void)
  * that is not listed; into directories that hold something listed, one level deeper at a time. */
 static int hide_rest(int host, int mask, const char *prefix, int top, struct err *err)
 {
-        int fd = openat(host, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = fd < 0 ? NULL : fdopendir(fd);
+        _cleanup_closedir_ DIR *d = fdio_opendir(host);
         if (!d)
                 return err_sys(err, "read /etc/%s", prefix);
         struct dirent *e;
@@ -136,8 +136,7 @@ static int open_home(const struct store *store, struct err *err)
 /* sweep(home, current, &removed, err): remove every mask but ${current} that nobody holds. */
 static int sweep(int home, const char *current, size_t *removed, struct err *err)
 {
-        int copy = openat(home, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = copy < 0 ? NULL : fdopendir(copy);
+        _cleanup_closedir_ DIR *d = fdio_opendir(home);
         struct dirent *e;
         while (d && (e = readdir(d))) {
                 if (e->d_name[0] == '.' || strcmp(e->d_name, current) == 0)

@@ -8,6 +8,7 @@
 #include "base/beneath.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fdio.h"
 #include "base/str.h"
 #include "base/strs.h"
 #include "session/home_int.h"
@@ -159,11 +160,9 @@ static int publish(int base_fd, const char *tmp, unsigned long n, struct err *er
 static int sweep(int base_fd, unsigned long oldest, size_t *removed_n, struct err *err)
 {
         unsigned long current = current_of(base_fd);
-        _cleanup_close_ int copy = openat(base_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = copy < 0 ? NULL : fdopendir(copy);
+        _cleanup_closedir_ DIR *d = fdio_opendir(base_fd);
         if (!d)
                 return err_sys(err, "read the accepted homes");
-        take_fd(&copy);
         for (struct dirent *e; (e = readdir(d));) {
                 unsigned long n = is_number(e->d_name) ? strtoul(e->d_name, NULL, 10) : 0;
                 bool is_kept = n >= oldest && n <= current;

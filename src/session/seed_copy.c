@@ -5,6 +5,7 @@
 #include "base/beneath.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fdio.h"
 #include "base/str.h"
 #include "policy/cred_list.h"
 #include "session/seed_int.h"
@@ -30,13 +31,11 @@ static int copy_dir(struct seed_run *run, const char *path, int fd, int depth, s
         if (made < 0)
                 return -1;
         close(made);
-        _cleanup_close_ int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = copy < 0 ? NULL : fdopendir(copy);
+        _cleanup_closedir_ DIR *d = fdio_opendir(fd);
         if (!d) {
                 seed_note(run, path, "it cannot be read");
                 return 0;
         }
-        take_fd(&copy);
         for (struct dirent *e; (e = readdir(d));) {
                 if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
                     strcmp(e->d_name, ".git") == 0 || strcmp(e->d_name, "node_modules") == 0)

@@ -251,8 +251,7 @@ int snapshots_list(const struct store *store, struct snapshot **out, size_t *out
         *out = NULL;
         *out_n = 0;
         _cleanup_close_ int dir = open_dir(store, err);
-        int copy = dir < 0 ? -1 : openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = copy < 0 ? NULL : fdopendir(copy);
+        _cleanup_closedir_ DIR *d = fdio_opendir(dir);
         if (!d)
                 return dir < 0 ? -1 : err_sys(err, "list the snapshots");
         for (struct dirent *e; (e = readdir(d));) {

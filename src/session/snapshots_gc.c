@@ -7,6 +7,7 @@
 #include "base/beneath.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fdio.h"
 #include "base/str.h"
 #include "session/frozen.h"
 
@@ -37,8 +38,7 @@ static struct snapshot_layer *find(const struct marks *m, const char *id)
 /* all_layers(frozen, m, err): what lies there, marked by nobody yet. */
 static int all_layers(int frozen, struct marks *m, struct err *err)
 {
-        int copy = openat(frozen, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = copy < 0 ? NULL : fdopendir(copy);
+        _cleanup_closedir_ DIR *d = fdio_opendir(frozen);
         if (!d)
                 return err_sys(err, "list the frozen layers");
         for (struct dirent *e; (e = readdir(d));) {
@@ -173,8 +173,7 @@ static void sweep(int frozen, const struct marks *m)
 /* empty(frozen, removed_n, freed): delete what was put out of sight, also by somebody before. */
 static int empty(int frozen, size_t *removed_n, uint64_t *freed, struct err *err)
 {
-        int copy = openat(frozen, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = copy < 0 ? NULL : fdopendir(copy);
+        _cleanup_closedir_ DIR *d = fdio_opendir(frozen);
         if (!d)
                 return err_sys(err, "list the frozen layers");
         for (struct dirent *e; (e = readdir(d));) {

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fdio.h"
 #include "base/str.h"
 
 #include <dirent.h>
@@ -98,8 +99,7 @@ static uint64_t tree_rss(pid_t pid, int depth, unsigned *procs)
 static uint64_t tree_size(int dir_fd, int depth, unsigned *budget)
 {
         uint64_t sum = 0;
-        int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = fd < 0 ? NULL : fdopendir(fd);
+        _cleanup_closedir_ DIR *d = fdio_opendir(dir_fd);
         struct dirent *e;
         while (d && *budget && (e = readdir(d))) {
                 struct stat st;

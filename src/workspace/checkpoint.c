@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fdio.h"
 #include "base/str.h"
 #include "policy/file_class.h"
 #include "workspace/checkpoint_int.h"
@@ -89,15 +90,14 @@ static void leave(struct strs *left, const char *path, const char *why)
  * it takes to know. */
 static bool is_large(int dir_fd, uint64_t *files, uint64_t *bytes, int depth)
 {
-        int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = fd < 0 ? NULL : fdopendir(fd);
+        _cleanup_closedir_ DIR *d = fdio_opendir(dir_fd);
         if (!d)
                 return true;
         for (struct dirent *e; (e = readdir(d));) {
                 struct stat st;
                 if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
                         continue;
-                if (fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+                if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
                         continue;
                 ++*files;
                 *bytes += S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
@@ -106,8 +106,8 @@ static bool is_large(int dir_fd, uint64_t *files, uint64_t *bytes, int depth)
                         return true;
                 if (!S_ISDIR(st.st_mode))
                         continue;
-                _cleanup_close_ int sub =
-                        openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+                _cleanup_close_ int sub = openat(dirfd(d), e->d_name,
+                                                 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
                 if (sub >= 0 && is_large(sub, files, bytes, depth + 1))
                         return true;
         }
@@ -116,8 +116,7 @@ static bool is_large(int dir_fd, uint64_t *files, uint64_t *bytes, int depth)
 
 static int walk(struct checkpoint_walk *w, int dir_fd, const char *path, int depth)
 {
-        int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = fd < 0 ? NULL : fdopendir(fd);
+        _cleanup_closedir_ DIR *d = fdio_opendir(dir_fd);
         if (!d) {
                 leave(w->left, *path ? path : ".", "cannot be read with your rights");
                 return 0;
@@ -125,7 +124,7 @@ static int walk(struct checkpoint_walk *w, int dir_fd, const char *path, int dep
         for (struct dirent *e; (e = readdir(d));) {
                 struct stat st;
                 if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
-                    fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+                    fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
                         continue;
                 _cleanup_free_ char *full = str_fmt("%s%s%s", path, *path ? "/" : "", e->d_name);
                 bool is_dir = S_ISDIR(st.st_mode);
@@ -139,7 +138,7 @@ static int walk(struct checkpoint_walk *w, int dir_fd, const char *path, int dep
                 }
                 _cleanup_close_ int sub = -1;
                 if (is_dir)
-                        sub = openat(fd, e->d_name,
+                        sub = openat(dirfd(d), e->d_name,
                                      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
                 uint64_t files = 0, bytes = 0;
                 bool is_known = w->was && checkpoint_find(w->was, full);

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fdio.h"
 #include "workspace/undo_int.h"
 
 #include <dirent.h>
@@ -180,15 +181,12 @@ int objects_gc(int objects_fd, bool (*is_used)(void *arg, const char *hex), void
         struct sweeper s = {.is_used = is_used, .arg = arg, .n = freed_n, .bytes = freed_bytes};
         if (each(objects_fd, sweep, &s, err) < 0)
                 return -1;
-        int fd = openat(objects_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = fd < 0 ? NULL : fdopendir(fd);
-        if (!d) {
-                close_fd(&fd);
+        _cleanup_closedir_ DIR *d = fdio_opendir(objects_fd);
+        if (!d)
                 return err_sys(err, "read the kept contents");
-        }
         struct dirent *e;
         while ((e = readdir(d)))
                 if (strncmp(e->d_name, TEMP_PREFIX, strlen(TEMP_PREFIX)) == 0)
-                        (void)unlinkat(fd, e->d_name, 0);
+                        (void)unlinkat(objects_fd, e->d_name, 0);
         return 0;
 }

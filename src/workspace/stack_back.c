@@ -6,6 +6,7 @@
 #include "base/beneath.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fdio.h"
 #include "base/str.h"
 #include "base/strs.h"
 #include "workspace/stack_int.h"
@@ -127,8 +128,7 @@ static int walk(const struct back *b, const struct stack_dir *from, const struct
         if (depth > STACK_DEPTH_MAX)
                 return err_set(b->err, E_INPUT, "the layers are more than %d levels deep",
                                STACK_DEPTH_MAX);
-        int copy = openat(from->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = copy < 0 ? NULL : fdopendir(copy);
+        _cleanup_closedir_ DIR *d = fdio_opendir(from->fd);
         if (!d)
                 return err_sys(b->err, "read a directory of a layer");
         for (struct dirent *e; (e = readdir(d));) {

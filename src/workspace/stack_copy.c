@@ -5,6 +5,7 @@
 #include "base/beneath.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fdio.h"
 #include "base/str.h"
 #include "base/strs.h"
 #include "workspace/stack_int.h"
@@ -70,14 +71,9 @@ static int copy_dir(struct copy *c, const struct stack_dir *from, int to, int de
         if (depth > STACK_DEPTH_MAX)
                 return err_set(c->err, E_INPUT, "its directories are more than %d levels deep",
                                STACK_DEPTH_MAX);
-        int copy = openat(from->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = copy < 0 ? NULL : fdopendir(copy);
-        if (!d) {
-                err_sys(c->err, "read a directory");
-                if (copy >= 0)
-                        close(copy);
-                return -1;
-        }
+        _cleanup_closedir_ DIR *d = fdio_opendir(from->fd);
+        if (!d)
+                return err_sys(c->err, "read a directory");
         for (struct dirent *e; (e = readdir(d));) {
                 struct stat st;
                 if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)

@@ -89,8 +89,7 @@ int stack_layers(int box_dir_fd, struct strs *names, struct err *err)
                 openat(box_dir_fd, "layers", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (layers < 0 && errno == ENOENT)
                 return -2;
-        int copy = layers < 0 ? -1 : openat(layers, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = copy < 0 ? NULL : fdopendir(copy);
+        _cleanup_closedir_ DIR *d = fdio_opendir(layers);
         if (!d)
                 return err_sys(err, "open the box's layers");
         for (struct dirent *e; (e = readdir(d));) {

@@ -8,6 +8,7 @@
 #include "base/beneath.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fdio.h"
 #include "base/str.h"
 #include "base/strs.h"
 #include "workspace/stack_int.h"
@@ -121,14 +122,9 @@ static int merge_one(const struct merged *m, size_t at, const char *name, int to
 
 static int merge_layer(const struct merged *m, size_t at, int to, int depth, struct err *err)
 {
-        int copy = openat(m->v[at].fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = copy < 0 ? NULL : fdopendir(copy);
-        if (!d) {
-                err_sys(err, "read a directory of a frozen layer");
-                if (copy >= 0)
-                        close(copy);
-                return -1;
-        }
+        _cleanup_closedir_ DIR *d = fdio_opendir(m->v[at].fd);
+        if (!d)
+                return err_sys(err, "read a directory of a frozen layer");
         for (struct dirent *e; (e = readdir(d));) {
                 struct stat st;
                 if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)

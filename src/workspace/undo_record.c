@@ -2,6 +2,7 @@
  * damaged file yields what is whole in it. Called by undo, history, apply and the timeline. */
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fdio.h"
 #include "base/kv.h"
 #include "base/str.h"
 #include "workspace/objects.h"
@@ -267,12 +268,9 @@ int undo_numbers(int undo_fd, uint64_t **numbers, size_t *numbers_n, struct err 
 {
         *numbers = NULL;
         *numbers_n = 0;
-        int fd = openat(undo_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = fd < 0 ? NULL : fdopendir(fd);
-        if (!d) {
-                close_fd(&fd);
+        _cleanup_closedir_ DIR *d = fdio_opendir(undo_fd);
+        if (!d)
                 return err_sys(err, "read the undo directory");
-        }
         size_t cap = 0;
         struct dirent *e;
         while ((e = readdir(d))) {

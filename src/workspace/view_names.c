@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fdio.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -24,12 +25,9 @@ void ws_names_free(struct ws_names *n)
 
 static int read_part(const struct ws_part *p, struct buf *space, size_t *n, struct err *err)
 {
-        int fd = openat(p->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+        _cleanup_closedir_ DIR *dir = fdio_opendir(p->fd);
         if (!dir) {
                 err_sys(err, "read a directory of a layer");
-                if (fd >= 0)
-                        close(fd);
                 return -1;
         }
         struct dirent *e;
