@@ -180,6 +180,15 @@ static void test_killed(void)
         struct stack s = {0};
         _cleanup_free_ char *want = shown(&s, true);
         int bad = 0, broken = 0;
+        /* Moments are spread over twice the time that a freeze takes here. */
+        struct timespec from, to;
+        char first[STACK_ID_LEN + 1];
+        clock_gettime(CLOCK_MONOTONIC, &from);
+        stack_freeze(box_fd, frozen_fd, "snapshot", "s", first, NULL);
+        clock_gettime(CLOCK_MONOTONIC, &to);
+        long span = (to.tv_sec - from.tv_sec) * 1000000000 + to.tv_nsec - from.tv_nsec + 500000;
+        span = span > 400000000 ? 400000000 : span;
+        put("box/layers/ws/upper/f0", "x");
         for (int i = 0; i < 80; i++) {
                 pid_t pid = fork();
                 if (pid == 0) {
@@ -187,7 +196,7 @@ static void test_killed(void)
                         stack_freeze(box_fd, frozen_fd, "snapshot", "s", id, NULL);
                         _exit(0);
                 }
-                struct timespec t = {.tv_nsec = rand() % 400000};
+                struct timespec t = {.tv_nsec = rand() % (2 * span)};
                 nanosleep(&t, NULL);
                 kill(pid, SIGKILL);
                 waitpid(pid, NULL, 0);

@@ -235,7 +235,7 @@ static void damaged(void)
         char hex[SHA256_HEX_LEN + 1], path[80];
         sha256_hex("precious", 8, hex);
         snprintf(path, sizeof path, "%.2s/%s", hex, hex + 2);
-        fchmodat(objects_fd, path, 0600, 0);
+        CHECK("case 79: content is writable", fchmodat(objects_fd, path, 0600, 0) == 0);
         int fd = openat(objects_fd, path, O_WRONLY | O_CLOEXEC);
         CHECK("case 79: content is damaged", pwrite(fd, "evil", 4, 0) == 4);
         close(fd);
