@@ -13,8 +13,30 @@ door_finish() {
 }
 trap door_finish EXIT
 
-# free_port: one that nobody listens on now.
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+# free_port: one that nobody listens on now and that this suite has not been given yet. Below the ports that the kernel
+# hands out by itself, and apart from those of the suite that runs beside this one ($SUITE_PORTS).
+free_port() {
+	python3 - "${SUITE_PORTS:-20000}" "$work/ports.given" <<-'PY'
+		import random, socket, sys
+		base, given = int(sys.argv[1]), sys.argv[2]
+		try:
+		    taken = set(open(given).read().split())
+		except FileNotFoundError:
+		    taken = set()
+		while True:
+		    port = base + random.randrange(1000)
+		    if str(port) in taken:
+		        continue
+		    taken.add(str(port))
+		    try:
+		        socket.socket().bind(("127.0.0.1", port))
+		        break
+		    except OSError:
+		        pass
+		open(given, "a").write(f"{port}\n")
+		print(port)
+	PY
+}
 
 # door_cert NAME SAN [openssl x509 options...]: $work/NAME.pem and .key, signed by $work/ca.pem.
 door_cert() {

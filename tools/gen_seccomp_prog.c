@@ -162,7 +162,8 @@ static struct answers answers_of(const struct call *c, const struct kind *k)
                            cl->error ? k->level == BOX_AUDIT_OFF ? cl->error : TELL : allowed);
         }
         if (unless_n && refused)
-                die("%s has exceptions from being recorded and is refused.", row->calls);
+                die("%s has exceptions from being recorded and is refused.",
+                    row ? row->calls : "an unknown call");
         for (size_t i = 0; i < unless_n; i++)
                 add_clause(&a, &watch->unless[i], 0);
 

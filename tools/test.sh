@@ -28,6 +28,7 @@ is_tty=''
 jobs_max=${TEST_JOBS:-2}
 # What runs now, by pid.
 declare -A job_name=() job_who=() job_limit=() job_start=()
+started=0
 finish() {
 	local pid
 	for pid in "${!job_name[@]}"; do
@@ -138,10 +139,11 @@ start_suite() {
 		exec env -i PATH="$system_path" HOME="$home" LANG=C.UTF-8 TERM=xterm-256color \
 			OSTIARY="$tree/out/$variant/ostiary" OSTIARY_WEAK="$tree/out/weak/ostiary" \
 			VARIANT="$variant" SUITE_USER="$who" SUITE_CACHE="$top/out" ${FUZZ_SECONDS:+FUZZ_SECONDS="$FUZZ_SECONDS"} \
-			${MODEL_SECONDS:+MODEL_SECONDS="$MODEL_SECONDS"} \
+			${MODEL_SECONDS:+MODEL_SECONDS="$MODEL_SECONDS"} SUITE_PORTS=$((20000 + started % 12 * 1000)) \
 			ASAN_OPTIONS="$sanitizer:detect_leaks=$leaks" UBSAN_OPTIONS="$sanitizer" \
 			setsid -w timeout -k 10 "$limit" "${as[@]}" "./$program"
 	) </dev/null >"$log" 2>&1 &
+	started=$((started + 1))
 	job_name[$!]=$name job_who[$!]=$who job_limit[$!]=$limit job_start[$!]=$EPOCHREALTIME
 	show_running
 }

@@ -100,8 +100,8 @@ int ws_view_file(const struct ws_view *v, const char *path, struct ws_node *node
 
 int ws_view_link(const struct ws_view *v, const char *path, struct buf *target, struct err *err)
 {
-        struct ws_dir *d;
-        char name[NAME_MAX + 1];
+        struct ws_dir *d = NULL;
+        char name[NAME_MAX + 1] = "";
         struct ws_node node;
         int is_there = last_of(v, path, &d, name, err);
         if (is_there < 0)
