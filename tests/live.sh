@@ -85,7 +85,7 @@ drop
 
 # --- what is new (case 64, B4) -----------------------------------------------------------------------
 box=$tag-d
-live 'mkdir -p .claude x/.zed deep/1/2/3/4/5 nest/.git/hooks; echo e >.claude/settings.json; echo e >x/.zed/tasks.json; echo e >deep/1/2/3/4/5/.envrc; echo e >.mcp.json; echo e >nest/.git/hooks/pre-commit; printf "[core]\n fsmonitor = x\n" >nest/.git/config; mkdir .ostiary; echo e >.ostiary/policy; echo e >.GIT; ln -s /etc .idea; echo e >tmp && mv tmp CLAUDE.md; echo fine >plain; sleep 2; find . -name settings.json -o -path ./CLAUDE.md'
+live 'mkdir -p .claude x/.zed deep/1/2/3/4/5 nest/.git/hooks; echo e >.claude/settings.json; echo e >x/.zed/tasks.json; echo e >deep/1/2/3/4/5/.envrc; echo e >.mcp.json; echo e >nest/.git/hooks/pre-commit; printf "[core]\n fsmonitor = x\n" >nest/.git/config; mkdir .ostiary; echo e >.ostiary/policy; echo e >.GIT; ln -s /etc .idea; echo e >tmp && mv tmp CLAUDE.md; echo fine >plain; i=0; while [ -n "$(find . -name settings.json -o -path ./CLAUDE.md)" ] && [ $i -lt 100 ]; do i=$((i + 1)); sleep 0.2; done; find . -name settings.json -o -path ./CLAUDE.md'
 for f in .claude/settings.json x/.zed/tasks.json deep/1/2/3/4/5/.envrc .mcp.json nest/.git/hooks/pre-commit nest/.git/config .ostiary/policy .GIT .idea CLAUDE.md; do
 	gone "$f"
 	check "new and dangerous, $f is taken away" $? 'it is there'
