@@ -147,9 +147,15 @@ static int merge(const struct merged *m, int to, int depth, struct err *err)
                         return -1;
         if (stack_attrs(m->v[0].fd, to, &m->v[0].st, true) < 0)
                 return err_sys(err, "set the attributes of a directory");
+        /* Who may not write to a directory may not mark it either, its owner included. */
+        mode_t mode = m->v[0].st.st_mode & 07777;
+        if (!(mode & S_IWUSR) && fchmod(to, mode | S_IRWXU) < 0)
+                return err_sys(err, "open a directory for its mark");
         fremovexattr(to, STACK_OPAQUE);
         if (m->is_closed && fsetxattr(to, STACK_OPAQUE, "y", 1, 0) < 0)
                 return err_sys(err, "mark a directory");
+        if (!(mode & S_IWUSR) && fchmod(to, mode) < 0)
+                return err_sys(err, "set the mode of a directory");
         struct timespec t[2] = {m->v[0].st.st_atim, m->v[0].st.st_mtim};
         futimens(to, t);
         return 0;
