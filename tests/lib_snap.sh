@@ -26,4 +26,5 @@ is_ended() { ! "$ostiary" ps -q | grep -qx -- "$1"; }
 away() {
 	"$ostiary" ps -a -q 2>/dev/null | xargs -r "$ostiary" rm -f >/dev/null 2>&1
 	"$ostiary" snapshots -q 2>/dev/null | xargs -r "$ostiary" snapshots rm >/dev/null 2>&1
+	"$ostiary" gc >/dev/null 2>&1 # some suites kill supervisors
 }

@@ -50,7 +50,7 @@ grows "$tag-a"
 check 'and goes on after that too' $?
 
 # --- a process that was stopped before stays so ------------------------------------------------------------
-o exec "$tag-a" -- sh -c "sleep 4${tag#t} & echo \$! >pid; kill -STOP \$!"
+o exec "$tag-a" -- sh -c "sleep 4${tag#t} & echo \$! >pid; until grep -q sleep /proc/\$!/comm; do :; done; kill -STOP \$!"
 pid=$(pgrep -x -f "sleep 4${tag#t}" | head -n 1)
 is_stopped() { grep -q '^State:[[:space:]]*T' "/proc/$1/status"; }
 wait_for 5 is_stopped "$pid"
