@@ -58,8 +58,21 @@ static struct ws_marks marks_of(int dir_fd, const char *name)
         return m;
 }
 
-/* collect(o, fd, is_overlay, depth): owns the descriptor. */
-static void collect(struct apply_origins *o, int fd, bool is_overlay, unsigned depth)
+/* hides(host_fd, e, m): has something of the host been taken away, so that this could take its
+ * place? A file of the host that was only written to has a mark of where it comes from. */
+static bool hides(int host_fd, const struct dirent *e, const struct ws_marks *m)
+{
+        struct stat st;
+        if (host_fd < 0 || fstatat(host_fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+                return false;
+        if (e->d_type == DT_DIR)
+                return !S_ISDIR(st.st_mode);
+        return S_ISDIR(st.st_mode) || !m->has_origin;
+}
+
+/* collect(o, fd, host_fd, is_overlay, depth): owns ${fd}; ${host_fd} is the host's directory of
+ * that path, or -1. */
+static void collect(struct apply_origins *o, int fd, int host_fd, bool is_overlay, unsigned depth)
 {
         DIR *d = fd < 0 ? NULL : fdopendir(fd);
         struct dirent *e;
@@ -77,15 +90,15 @@ static void collect(struct apply_origins *o, int fd, bool is_overlay, unsigned d
                 struct ws_marks m = {0};
                 if (is_overlay && (e->d_type == DT_DIR || e->d_type == DT_REG))
                         m = marks_of(fd, e->d_name);
-                o->has_hidden |=
-                        m.is_opaque || m.is_whiteout || (is_overlay && e->d_type == DT_CHR);
+                o->has_hidden |= is_overlay && (m.is_opaque || m.is_whiteout ||
+                                                e->d_type == DT_CHR || hides(host_fd, e, &m));
                 o->is_cut |= e->d_type == DT_UNKNOWN;
-                if (e->d_type == DT_DIR)
-                        collect(o,
-                                openat(fd, e->d_name,
-                                       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
-                                is_overlay, depth + 1);
-                else if (e->d_type == DT_REG)
+                if (e->d_type == DT_DIR) {
+                        static const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+                        _cleanup_close_ int below =
+                                host_fd < 0 ? -1 : openat(host_fd, e->d_name, flags);
+                        collect(o, openat(fd, e->d_name, flags), below, is_overlay, depth + 1);
+                } else if (e->d_type == DT_REG)
                         add(o, e->d_ino, m.origin_ino);
         }
         closedir(d);
@@ -104,8 +117,8 @@ static struct apply_origins *origins_of(const struct ws_root *r)
                 str_no_memory();
         for (size_t i = 0; i < r->after.n; i++) {
                 const struct ws_layer *l = &r->after.layers[i];
-                collect(o, openat(l->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), l->is_overlay,
-                        0);
+                collect(o, openat(l->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+                        l->is_overlay ? r->host_fd : -1, l->is_overlay, 0);
         }
         if (o->n > 0)
                 qsort(o->v, o->n, sizeof *o->v, by_ino);
