@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "box/weak.h"
 #include "session/ca.h"
+#include "session/sup_door.h"
 #include "wire/door.h"
 
 #include <stdlib.h>
@@ -129,6 +130,11 @@ static void on_built(struct sup *s)
                 return;
         if (s->plan->box.has_door && s->door_sockets_n == 0 && !box_weak(WEAK_NETNS)) {
                 err_set(&s->failure, E_MACHINE, "the door's sockets did not come (E14)");
+                sup_fail(s, "cannot start the box");
+                return;
+        }
+        if (s->door && s->door->is_log_lost) {
+                err_set(&s->failure, E_SYSTEM, "the process that writes the box's log is gone");
                 sup_fail(s, "cannot start the box");
                 return;
         }

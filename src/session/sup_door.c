@@ -106,6 +106,9 @@ static void log_gone(struct sup_door *d)
 {
         struct sup *s = d->sup;
         const char *words = "the process that writes the box's log is gone";
+        d->is_log_lost = true;
+        if (!s->is_built) /* what it lacked the box lacks too, and says in a better sentence */
+                return;
         sup_door_shut(d, words);
         if (!s->witness || s->is_ending)
                 return;

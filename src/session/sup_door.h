@@ -55,6 +55,7 @@ struct sup_question {
 };
 
 struct sup_door {
+        bool is_log_lost; /* its writer has ended */
         struct sup *sup;
         enum sup_door_state state;
         struct loop_src **watch; /* one per socket, while IDLE */
