@@ -6,6 +6,7 @@
 #include "audit/head.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/str.h"
 #include "wire/frame.h"
 
 #include <errno.h>
@@ -30,11 +31,14 @@ static int pair(int fds[2], struct err *err)
         return 0;
 }
 
+static const struct audit audit_none = {
+        .pidfd = -1, .control_fd = -1, .role_fd = -1, .log_fd = -1, .head_fd = -1};
+
 int audit_start(struct audit *a, const char *box_id, int dir_fd, struct err *err)
 {
         struct stat st;
         int fds[2];
-        *a = (struct audit){.pidfd = -1, .control_fd = -1};
+        *a = audit_none;
         _cleanup_close_ int log =
                 openat(dir_fd, AUDIT_FILE,
                        O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
@@ -50,15 +54,38 @@ int audit_start(struct audit *a, const char *box_id, int dir_fd, struct err *err
                 return err_set(err, E_INPUT, "the head of the box's log is no file");
         if (pair(fds, err) < 0)
                 return -1;
+        *a = (struct audit){.is_on = true,
+                            .pidfd = -1,
+                            .control_fd = fds[0],
+                            .role_fd = fds[1],
+                            .log_fd = take_fd(&log),
+                            .head_fd = take_fd(&head),
+                            .box_id = str_dup(box_id)};
+        return 0;
+}
+
+/* hand_over(a): what was the role's is not ours any more. */
+static void hand_over(struct audit *a)
+{
+        close_fd(&a->role_fd);
+        close_fd(&a->log_fd);
+        close_fd(&a->head_fd);
+        free(a->box_id);
+        a->box_id = NULL;
+}
+
+int audit_go(struct audit *a, struct err *err)
+{
+        if (!a->is_on || a->pid > 0)
+                return 0;
         pid_t pid = fork();
         if (pid == 0)
-                audit_role_main(fds[1], log, head, box_id);
-        close(fds[1]);
-        if (pid < 0) {
-                close(fds[0]);
+                audit_role_main(a->role_fd, a->log_fd, a->head_fd, a->box_id);
+        if (pid < 0)
                 return err_sys(err, "start the log's writer");
-        }
-        *a = (struct audit){.pid = pid, .pidfd = pidfd_open(pid, 0), .control_fd = fds[0]};
+        hand_over(a);
+        a->pid = pid;
+        a->pidfd = pidfd_open(pid, 0);
         if (a->pidfd >= 0)
                 return 0;
         err_sys(err, "watch the log's writer");
@@ -128,8 +155,16 @@ static void last_words(struct audit *a, struct buf *refused)
 
 void audit_end(struct audit *a, struct buf *refused)
 {
-        if (a->pid <= 0)
+        if (!a->is_on)
                 return;
+        if (audit_go(a, NULL) < 0) { /* what waits cannot be written by anybody */
+                if (a->is_on) {
+                        hand_over(a);
+                        close_fd(&a->control_fd);
+                }
+                *a = audit_none;
+                return;
+        }
         if (frame_send(a->control_fd, AUDIT_FINISH, NULL, NULL, 0) == 0)
                 last_words(a, refused);
         close_fd(&a->control_fd);
@@ -137,5 +172,5 @@ void audit_end(struct audit *a, struct buf *refused)
         kill(a->pid, SIGKILL);
         waitpid(a->pid, NULL, 0);
         close_fd(&a->pidfd);
-        *a = (struct audit){.pidfd = -1, .control_fd = -1};
+        *a = audit_none;
 }

@@ -10,6 +10,7 @@
 #ifndef AUDIT_AUDIT_H
 #define AUDIT_AUDIT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -20,15 +21,22 @@ struct err;
 #define AUDIT_FILE "audit.jsonl"
 
 struct audit {
-        pid_t pid;      /* a child of the caller; 0 when there is none */
-        int pidfd;      /* readable when it has ended */
-        int control_fd; /* SEQPACKET, non-blocking; readable: call audit_hear */
+        bool is_on;                   /* audit_start was called: there is something to write to */
+        pid_t pid;                    /* a child of the caller; 0 until audit_go */
+        int pidfd;                    /* readable when it has ended */
+        int control_fd;               /* SEQPACKET, non-blocking; readable: call audit_hear */
+        int role_fd, log_fd, head_fd; /* the role's, until it is there */
+        char *box_id;
 };
 
 /* audit_start(a, box_id, dir_fd, err):
- * Open or make the log in ${dir_fd} and fork the role (no exec). Fills ${a}; -1 and nothing left
- * behind otherwise. The role confines itself before it reads a byte that is not ours. */
+ * Open or make the log in ${dir_fd}. From now on writers can be made, and what they say waits for
+ * the role. Fills ${a}; -1 and nothing left behind otherwise. */
 int audit_start(struct audit *, const char *box_id, int dir_fd, struct err *);
+
+/* audit_go(a, err): fork the role (no exec), when there is time for it; it confines itself before
+ * it reads a byte that is not ours. Fine when it is there already, or nothing was started. */
+int audit_go(struct audit *, struct err *);
 
 /* audit_writer(a, err): a fresh SEQPACKET socket whose other end the role reads; the caller hands
  * it to egress (or any other writer) and closes its own copy. -1 and a story otherwise. */

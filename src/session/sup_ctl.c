@@ -30,6 +30,7 @@ static void on_spawned(struct sup *s, struct frame *f)
                 if (c->exec == e)
                         client_send(c, MSG_STARTED, body, sizeof body);
         exec_started(e, frame_take_fd(f, 0));
+        sup_door_log_go(s);
 }
 
 /* get_words(c, err): code and sentence as pid 1 sent them; it may be hostile, so bounded. */
@@ -149,9 +150,11 @@ static void on_built(struct sup *s)
         }
         s->refill = (struct loop_timer){.fn = on_refill, .ctx = s};
         loop_timer_set(s->loop, &s->refill, REFILL_MS);
-        if (!s->has_main)
-                for (struct client *c = s->clients; c; c = c->next)
-                        client_send(c, MSG_STARTED, "\0\0\0\0", 4);
+        if (s->has_main)
+                return;
+        for (struct client *c = s->clients; c; c = c->next)
+                client_send(c, MSG_STARTED, "\0\0\0\0", 4);
+        sup_door_log_go(s);
 }
 
 /* on_broken(s, f): the box could not be built. */

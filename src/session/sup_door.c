@@ -165,7 +165,7 @@ static int pass_sockets(struct sup_door *d, struct err *err)
 static int start_audit(struct sup_door *d, struct err *err)
 {
         struct sup *s = d->sup;
-        if (d->audit.pid > 0)
+        if (d->audit.is_on)
                 return 0;
         if (audit_start(&d->audit, s->id, s->dir_fd, err) < 0)
                 return -1;
@@ -182,7 +182,8 @@ static int start_keeper(struct sup_door *d, int program, struct err *err)
         int pair[2];
         if (keeper->pid)
                 return 0;
-        if (sup_role_start(keeper, program, "keeper", err) < 0 || start_audit(d, err) < 0)
+        if (sup_role_start(keeper, program, "keeper", err) < 0 || start_audit(d, err) < 0 ||
+            audit_go(&d->audit, err) < 0)
                 return -1;
         _cleanup_close_ int writer = audit_writer(&d->audit, err);
         if (writer < 0)
@@ -234,7 +235,8 @@ static int start(struct sup_door *d, int program, struct err *err)
         int dial[2] = {-1, -1};
         if (sup_role_start(&d->roles[SUP_EGRESS], program, "egress", err) < 0 ||
             sup_role_start(&d->roles[SUP_DIAL], program, "dial", err) < 0 ||
-            start_keeper(d, program, err) < 0 || start_audit(d, err) < 0)
+            start_keeper(d, program, err) < 0 || start_audit(d, err) < 0 ||
+            audit_go(&d->audit, err) < 0)
                 return -1;
         _cleanup_close_ int writer = audit_writer(&d->audit, err);
         if (writer < 0)
@@ -340,6 +342,13 @@ int sup_door_log(struct sup *s, struct err *err)
         return start_audit(door_of(s), err);
 }
 
+void sup_door_log_go(struct sup *s)
+{
+        struct err err = {0};
+        if (s->door && audit_go(&s->door->audit, &err) < 0)
+                log_gone(s->door);
+}
+
 int sup_door_begin(struct sup *s, struct err *err)
 {
         struct sup_door *d = door_of(s);
@@ -376,7 +385,7 @@ void sup_door_end(struct sup *s, struct buf *refused)
         close_fd(&d->egress_fd);
         drop_sockets(s);
         loop_del(&d->audit_src);
-        if (d->audit.pid)
+        if (d->audit.is_on)
                 audit_end(&d->audit, refused);
         d->state = SUP_DOOR_SHUT;
 }

@@ -78,8 +78,11 @@ struct sup_door {
 /* sup_door_keeper(s, err): start the keeper and the log ahead of the door, because the box has
  * secrets. */
 int sup_door_keeper(struct sup *, struct err *);
-/* sup_door_log(s, err): start the log, if it is not there. */
+/* sup_door_log(s, err): begin the log, if it is not there. What is said to it waits until
+ * sup_door_log_go: its writer is started when the box's first command runs, because until then both
+ * processors have better things to do. */
 int sup_door_log(struct sup *, struct err *);
+void sup_door_log_go(struct sup *);
 /* sup_door_wait(d): a role owes us an answer; without one the door is shut after a while. */
 void sup_door_wait(struct sup_door *);
 /* sup_door_shut(d, words): a role is gone or wrong: end the others, tell everybody, do with the box

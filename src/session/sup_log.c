@@ -30,7 +30,7 @@ void sup_log(struct sup *s, const char *method, const char *note)
         struct timespec t;
         _cleanup_buf_ struct buf b = {0};
         struct err err = {0};
-        if (!s->door || s->door->audit.pid <= 0)
+        if (!s->door || !s->door->audit.is_on)
                 return;
         if (s->log_fd < 0)
                 s->log_fd = audit_writer(&s->door->audit, &err);
@@ -55,7 +55,7 @@ void sup_log_end(struct sup *s, struct buf *refused)
 
 bool sup_log_is_alone(const struct sup *s)
 {
-        if (!s->door || s->door->audit.pid <= 0 || s->secrets)
+        if (!s->door || !s->door->audit.is_on || s->secrets)
                 return false;
         for (int i = 0; i < SUP_ROLES; i++)
                 if (s->door->roles[i].pid)

@@ -244,7 +244,8 @@ static void role(void)
         struct audit a;
         struct err err = {0};
         unlinkat(dir, AUDIT_FILE, 0);
-        if (!check(audit_start(&a, "amber-1", dir, &err) == 0, "the role starts", "%s", err.text))
+        if (!check(audit_start(&a, "amber-1", dir, &err) == 0 && audit_go(&a, &err) == 0,
+                   "the role starts", "%s", err.text))
                 return;
         int one = audit_writer(&a, &err), two = audit_writer(&a, &err);
         for (int i = 0; i < 100; i++) {
@@ -273,7 +274,8 @@ static void role(void)
         CHECK("and can be read from the log",
               audit_log_refused(dir, 0, &again, &err) == 0 && again.hosts_n == 2);
 
-        CHECK("it starts again", audit_start(&a, "amber-1", dir, &err) == 0);
+        CHECK("it starts again",
+              audit_start(&a, "amber-1", dir, &err) == 0 && audit_go(&a, &err) == 0);
         one = audit_writer(&a, &err);
         send_records(one, 1, "allow");
         close(one);
@@ -292,7 +294,7 @@ static void orphan(void)
         struct err err = {0};
         unlinkat(dir, AUDIT_FILE, 0);
         unlinkat(dir, AUDIT_HEAD, 0);
-        if (audit_start(&a, "amber-1", dir, &err) < 0)
+        if (audit_start(&a, "amber-1", dir, &err) < 0 || audit_go(&a, &err) < 0)
                 return;
         int w = audit_writer(&a, &err);
         send_records(w, 5, "allow");
@@ -357,8 +359,8 @@ static int full_disk_inside(void)
                 return 77;
         close(dir);
         dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (!check(audit_start(&a, "amber-1", dir, &err) == 0, "a role on a small disk", "%s",
-                   err.text))
+        if (!check(audit_start(&a, "amber-1", dir, &err) == 0 && audit_go(&a, &err) == 0,
+                   "a role on a small disk", "%s", err.text))
                 return 1;
         int w = audit_writer(&a, &err), sent = 0;
         _cleanup_buf_ struct buf b = {0};
