@@ -44,6 +44,8 @@ clean() {
 	[ -z "$segment" ] || ipcrm -m "$segment" 2>/dev/null
 	[ -z "${box:-}" ] || "$ostiary" rm -f "$box" >/dev/null 2>&1
 	[ -z "${project:-}" ] || review rm -f "$box" >/dev/null 2>&1
+	# A box that has just ended may still lay up a certificate for the next one.
+	soon rm -rf "$HOME/.ostiary-demo-$tag-state" 2>/dev/null
 	rm -rf "$work" "$HOME/.ostiary-demo-$tag" "$HOME/.ostiary-demo-$tag-state" "/dev/shm/"*"-$tag" "/var/tmp/"*"-$tag"
 }
 trap clean EXIT

@@ -125,6 +125,17 @@ audit=$(pgrep -P "$supervisor" -f '^ostiary-audit')
 [ -n "$audit" ]
 check 'the writer is a process of its own' $? 'no ostiary-audit below the supervisor'
 holds 'it is filtered' "$(cat "/proc/$audit/status")" $'Seccomp:\t2'
+# Whoever reads the log right after a request is told of it, however late its writer gets the processor.
+kill -STOP "$audit"
+cu -o /dev/null http://plain.example.test/late
+"$ostiary" log --json web >"$work/waited" 2>&1 &
+reader=$!
+sleep 0.3
+kill -0 "$reader" 2>/dev/null
+check 'log waits for what is not written yet' $? "$(tail -n 1 "$work/waited")"
+kill -CONT "$audit"
+wait "$reader"
+holds 'and then has it' "$(tail -n 1 "$work/waited")" '"path":"/late"'
 in_box_time=120 in_box web sh -c 'until [ -e stop ]; do curl -s -m 30 -o /dev/null "http://plain.example.test/hello?[1-400]"; done' 2>/dev/null &
 flood=$!
 served() { echo $(($(grep -c 'GET /hello' "$work/nginx/access.log") - others)); }

@@ -107,6 +107,11 @@ int audit_writer(struct audit *a, struct err *err)
         return r < 0 ? -1 : fds[0];
 }
 
+void audit_settle(struct audit *a, int fd)
+{
+        frame_send(a->control_fd, AUDIT_SETTLE, NULL, &fd, 1);
+}
+
 enum audit_news audit_hear(struct audit *a, char words[512])
 {
         static struct frame f;

@@ -42,6 +42,10 @@ int audit_go(struct audit *, struct err *);
  * it to egress (or any other writer) and closes its own copy. -1 and a story otherwise. */
 int audit_writer(struct audit *, struct err *);
 
+/* audit_settle(a, fd): ${fd} is held open by the role until what its writers sent so far is
+ * written; the caller keeps its own copy. When it cannot be told, nobody holds it. */
+void audit_settle(struct audit *, int fd);
+
 enum audit_news {
         AUDIT_NOTHING, /* would block, or nothing of interest */
         AUDIT_SAYS,    /* ${words}: one sentence for the user; the role goes on */

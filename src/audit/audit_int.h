@@ -10,6 +10,7 @@ enum audit_msg {
         AUDIT_WRITER = 1, /* empty; + a socket that brings DOOR_RECORD */
         AUDIT_WITNESS,    /* empty; + a socket that brings AUDIT_CALL and AUDIT_SEEN, + an eventfd
                              that is written to when that is full */
+        AUDIT_SETTLE,     /* empty; + a descriptor to close when what was sent so far is written */
         AUDIT_FINISH,     /* empty: no writer is left; write, send AUDIT_REFUSED, end */
         /* role -> supervisor */
         AUDIT_NOTICE,  /* lstr sentence for the user */

@@ -274,8 +274,9 @@ static void add_writer(int fd, int kick_fd, bool is_witness)
         r.writers[r.writers_n++] = w;
 }
 
-/* finish(): whatever was sent is written, as far as the disk lets us; then the end. */
-static _Noreturn void finish(bool is_asked)
+/* hear_all(is_last): whatever was sent until now is read, and written as it fills. Of a writer that
+ * goes on sending, as much as its socket held, unless this is the last time. */
+static void hear_all(bool is_last)
 {
         /* The witness first: what it told happened before anybody said that it is over. */
         for (int round = 0; round < 2; round++) {
@@ -288,10 +289,16 @@ static _Noreturn void finish(bool is_asked)
                                                 ;
                                 else
                                         is_more = read_writer(w) && r.out.len >= BATCH_MAX;
-                                is_more = is_more && flush() == 0;
+                                is_more = flush() == 0 && is_more && is_last;
                         }
                 }
         }
+}
+
+/* finish(): whatever was sent is written, as far as the disk lets us; then the end. */
+static _Noreturn void finish(bool is_asked)
+{
+        hear_all(true);
         for (int i = 0; i < LAST_TRIES && flush() < 0; i++) {
                 struct timespec pause = {.tv_nsec = 100000000};
                 nanosleep(&pause, NULL);
@@ -315,6 +322,15 @@ static void on_control(void *ctx, uint32_t events)
                 finish(false); /* the supervisor is gone */
         if (in.type == AUDIT_FINISH)
                 finish(true);
+        if (in.type == AUDIT_SETTLE) {
+                _cleanup_close_ int held = frame_take_fd(&in, 0);
+                frame_release(&in); /* what is heard now is read into it */
+                if (!r.is_stuck)
+                        hear_all(false);
+                if (!r.is_stuck && flush() < 0)
+                        get_stuck();
+                return;
+        }
         bool is_witness = in.type == AUDIT_WITNESS;
         int fd = is_witness || in.type == AUDIT_WRITER ? frame_take_fd(&in, 0) : -1;
         if (fd >= 0)

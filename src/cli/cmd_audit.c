@@ -10,6 +10,7 @@
 #include "cli/boxarg.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
+#include "session/settle.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -72,6 +73,7 @@ static int run(int argc, char **argv)
         bool is_living = m.state == BOX_RUNNING || m.state == BOX_STARTING;
         box_meta_free(&m);
         _cleanup_close_ int dir = store_box_dir(&b.store, b.id, &err);
+        session_settle(&b.store, b.id);
         struct audit_verdict v;
         if (dir < 0 || audit_verify(dir, is_living, &v, &err) < 0)
                 return out_error(&err);

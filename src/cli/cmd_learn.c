@@ -13,6 +13,7 @@
 #include "cli/out.h"
 #include "policy/path_canon.h"
 #include "policy/policy.h"
+#include "session/settle.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -192,6 +193,7 @@ static int learn(const struct boxarg *b, bool with_refused, struct err *err)
         struct audit_uses uses = {0};
         struct groups groups = {0};
         _cleanup_strs_ struct strs lines = {0};
+        session_settle(&b->store, b->id);
         if (dir < 0 || boxrules_get(b, &rules, err) < 0 ||
             audit_log_uses(dir, with_refused, &uses, err) < 0)
                 return -1;

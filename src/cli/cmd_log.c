@@ -14,6 +14,7 @@
 #include "cli/out.h"
 #include "cli/story_args.h"
 #include "cli/story_text.h"
+#include "session/settle.h"
 #include "session/story_time.h"
 
 #include <inttypes.h>
@@ -217,6 +218,7 @@ static int run(int argc, char **argv)
                 return args_bad(&a, "%s", err.text);
         filter.is_denied = v.is_denied;
         v.filter = &filter;
+        session_settle(&b.store, b.id);
         return run_on(dir, b.id, &v);
 }
 

@@ -12,6 +12,7 @@
 #include "cli/out.h"
 #include "cli/policy_check.h"
 #include "cli/policy_request.h"
+#include "session/settle.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,7 @@ static int last_refused(const struct boxarg *b)
         struct audit_log log = {.fd = -1};
         struct audit_record r;
         _cleanup_close_ int dir = store_box_dir(&b->store, b->id, &err);
+        session_settle(&b->store, b->id);
         if (dir < 0 || audit_log_open(&log, dir, &err) < 0)
                 return out_error(&err);
         _cleanup_free_ char *what = NULL, *rule = NULL, *note = NULL, *cure = NULL;

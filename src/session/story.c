@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "session/settle.h"
 #include "session/store.h"
 #include "session/story_time.h"
 
@@ -17,6 +18,7 @@ int story_open(struct story *s, const struct store *store, const char *id,
         _cleanup_close_ int dir = store_box_dir(store, id, err);
         if (dir < 0)
                 return -1;
+        session_settle(store, id);
         if (story_log_begin(s, dir, err) < 0)
                 return -1;
         if (story_filter_wants_undos(filter) && story_undos_read(s, store, id, err) < 0)

@@ -245,6 +245,8 @@ void sup_witness_end(struct sup *);
 /* sup_log(s, method, note): a record of kind "box" ("start", "wake", "end", "snapshot", ...), if
  * the box has a log. */
 void sup_log(struct sup *, const char *method, const char *note);
+/* sup_on_settle(client, frame): MSG_SETTLE. */
+void sup_on_settle(struct client *, struct frame *);
 /* sup_log_end(s, refused): after the box's last process: witness, door and log end, in that order;
  * ${refused} as in sup_door_end. */
 void sup_log_end(struct sup *, struct buf *refused);

@@ -275,6 +275,7 @@ static const struct {
         {MSG_PORTS, true, sup_on_ports},     {MSG_FORWARD, false, sup_on_forward},
         {MSG_SECRETS, true, sup_on_secrets}, {MSG_REVOKE, true, sup_on_revoke},
         {MSG_ROTATE, true, sup_on_rotate},   {MSG_SNAPSHOT, true, sup_on_snapshot},
+        {MSG_SETTLE, true, sup_on_settle},
 };
 
 static void answer(struct client *c, struct frame *f)

@@ -46,6 +46,14 @@ void sup_log(struct sup *s, const char *method, const char *note)
                 frame_send(s->log_fd, DOOR_RECORD, &b, NULL, 0);
 }
 
+void sup_on_settle(struct client *c, struct frame *f)
+{
+        struct sup *s = c->sup;
+        if (f->fds_n && s->door && s->door->audit.pid > 0)
+                audit_settle(&s->door->audit, f->fds[0]);
+        /* Our own copy goes with the frame. */
+}
+
 void sup_log_end(struct sup *s, struct buf *refused)
 {
         sup_witness_end(s);

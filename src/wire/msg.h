@@ -41,6 +41,8 @@ enum msg_type {
         MSG_SNAPSHOT,  /* lstr name of the snapshot or "", lstr kind and lstr label of the frozen
                           layer: answered by MSG_SNAPSHOT_IS. A box in which nothing runs sleeps
                           afterwards */
+        MSG_SETTLE,    /* empty; + end of a pipe: closed when everything that was told to the log
+                          until now is written */
 
         /* supervisor -> client */
         MSG_STARTED = 100, /* u32 pid in the box: the command runs */
