@@ -149,7 +149,31 @@ same 'two boxes of one profile do not see each other' "$("$ostiary" exec "$tag-b
 "$ostiary" rm -f "$tag-a" "$tag-b" >/dev/null
 same 'what both wrote is there for the third' "$(run 'ls ~/.agent/sessions | tr "\n" " "')" 'b from-a from-b '
 say "$ostiary" gc
-same 'gc takes the old layers' "$code" 0
+[ "$code" = 0 ]
+check 'gc takes the old layers' $? "$code: $err"
 same 'and leaves the newest' "$(run 'ls ~/.agent/sessions | tr "\n" " "')" 'b from-a from-b '
+
+# While a box starts its processes are kept off each other's processor; afterwards all may run wherever their caller may.
+processors() { sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null; }
+family() {
+	local child
+	echo "$1"
+	for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do family "$child"; done
+}
+kept_off() {
+	local pid
+	for pid in $(family "$1"); do
+		[ "$(processors "$pid")" = "$2" ] || echo "$(tr '\0' ' ' <"/proc/$pid/cmdline") may use $(processors "$pid"), not $2"
+	done
+}
+nobody_kept_off() { [ -z "$(kept_off "$@")" ]; }
+for mine in "$(processors $$)" "$(processors $$ | grep -o '^[0-9]*')"; do
+	taskset -c "$mine" "$ostiary" run -q -d --name "$tag-cpus" -- sleep 60 >/dev/null
+	supervisor=$("$ostiary" ps --json | json '[b["supervisor_pid"] for b in d if b["name"].endswith("-cpus")][0]')
+	same "a box of a caller that may use $mine: its processes" "$(($(family "$supervisor" | wc -l) >= 4))" 1
+	wait_for 5 nobody_kept_off "$supervisor" "$mine"
+	check 'they may use just that' $? "$(kept_off "$supervisor" "$mine")"
+	"$ostiary" rm -f "$tag-cpus" >/dev/null
+done
 nothing_left 'nothing is left of these boxes'
 exit $bad

@@ -14,6 +14,7 @@
 #include "base/confine.h"
 #include "base/err.h"
 #include "base/fdio.h"
+#include "base/spread.h"
 #include "base/title.h"
 #include "wire/door.h"
 #include "wire/frame.h"
@@ -247,7 +248,7 @@ static bool listen_to_supervisor(void)
         if (f.type == WITNESS_BEGIN && w.listener_fd < 0) {
                 w.listener_fd = frame_take_fd(&f, 0);
                 w.scene.root_fd = frame_take_fd(&f, 1);
-                if (w.listener_fd >= 0)
+                if (w.listener_fd >= 0 && w.is_confined)
                         w.table->listen(w.listener_fd);
                 if (w.flight->q.id) /* what another had in hand when it died */
                         finish_call();
@@ -269,6 +270,7 @@ static void confine(void)
 #endif
                                     SYS_ppoll};
         struct err err = {0};
+        spread_back();
         if (confine_calls(calls, sizeof calls / sizeof *calls, &err) < 0)
                 _exit(125);
         w.is_confined = true;
@@ -331,8 +333,11 @@ _Noreturn void witness_role_main(const struct witness_begin *b)
                 else if (p[1].revents)
                         last_ends();
                 /* Until the first call of the box is answered nothing but our own code has run in
-                 * it; giving things up takes as long as answering ten calls. */
-                if (!w.is_confined && w.listener_fd >= 0 && p[1].revents)
+                 * it; giving things up takes as long as answering ten calls. So the box must not
+                 * wait for the end of it, as it does once answers wake it on our processor. */
+                if (!w.is_confined && w.listener_fd >= 0 && p[1].revents) {
                         confine();
+                        w.table->listen(w.listener_fd);
+                }
         }
 }

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fdio.h"
+#include "base/spread.h"
 #include "box/net.h"
 #include "box/net_link.h"
 #include "box/netlink.h"
@@ -128,8 +129,12 @@ int box_net_begin(struct box_net *net, bool has_door, struct err *err)
         sigset_t all, before;
         sigfillset(&all);
         sigprocmask(SIG_SETMASK, &all, &before);
+        spread_patient(true);
         net->maker_pid = clone(make, stack + sizeof stack, SHARED | CLONE_NEWUSER | SIGCHLD, &m);
         int r = net->maker_pid < 0 ? net_explain(err) : 0;
+        if (r == 0)
+                spread_off(net->maker_pid);
+        spread_patient(false);
         sigprocmask(SIG_SETMASK, &before, NULL);
         close(pair[1]);
         net->fd = pair[0];

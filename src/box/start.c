@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fdio.h"
+#include "base/spread.h"
 #include "box/idmap.h"
 #include "box/init.h"
 #include "box/net.h"
@@ -89,6 +90,7 @@ int box_start(const struct box_plan *plan, const struct box_first *first, int ne
         volatile int failed = 0;
         pid_t between = vfork();
         if (between == 0) {
+                spread_off(getppid()); /* it has other things to do than to stand in pid 1's way */
                 if (setns(user_ns, CLONE_NEWUSER) < 0 ||
                     (box->pid = (pid_t)syscall(SYS_clone3, &a, sizeof a)) < 0)
                         failed = errno;

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/spread.h"
 #include "base/str.h"
 #include "box/box.h"
 #include "policy/profile.h"
@@ -42,6 +43,7 @@ static int fork_supervisor(const struct supervisor_args *a, struct err *err)
         }
         if (pid == 0)
                 supervisor_main(a);
+        spread_off(0); /* from here on it is the one that is waited for */
         return 0;
 }
 
@@ -211,6 +213,8 @@ int session_run(struct session_opts *opts, const struct store *store, char **id,
         }
         *client_fd = pair[0];
         index_kept_begin(dir); /* while the box is built */
+        box_net_end(&net);
+        spread_back();
         return 0;
 fail:
         close_fd(&dir); /* what failed may have been the number of descriptors */
@@ -273,6 +277,8 @@ static int again(const struct store *store, const char *id, struct session_opts 
                                     .is_again = true,
                                     .ready_fd = ready[1]};
         int r = launch(&opts, store, &plan, &a, err);
+        box_net_end(&net);
+        spread_back();
         close_fd(&ready[1]);
         close_fd(&pair[1]);
         if (how) {

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fdio.h"
+#include "base/spread.h"
 #include "base/str.h"
 #include "box/weak.h"
 #include "session/ca.h"
@@ -16,13 +17,60 @@
 
 enum { REFILL_MS = 1000 };
 
+/* open_house(s, err): be found by others. */
+static int open_house(struct sup *s, struct err *err)
+{
+        s->meta.state = BOX_RUNNING;
+        if (client_listen(s, err) < 0 || outlog_open(&s->log, s->dir_fd, err) < 0 ||
+            watch_start(s, err) < 0 || store_meta_write(s->dir_fd, &s->meta, err) < 0)
+                return -1;
+        if (sup_door_begin(s, err) < 0)
+                return -1;
+        return session_opts_save(s->opts, s->dir_fd, err);
+}
+
+void sup_refill(struct sup *s)
+{
+        loop_timer_stop(&s->refill);
+        if (s->is_built)
+                ca_refill(s->store, s->ca, s->loop);
+        s->ca->is_low = false;
+}
+
+static void on_refill(void *ctx)
+{
+        sup_refill(ctx);
+}
+
+/* move_in(s): all that is done for a box besides building it. When its first command runs, or there
+ * is none for now: until then every processor has better things to do. */
+static int move_in(struct sup *s)
+{
+        if (s->is_started)
+                return 0;
+        s->is_started = true;
+        spread_back();
+        if (open_house(s, &s->failure) < 0) {
+                sup_fail(s, "cannot start the box");
+                return -1;
+        }
+        if (s->ready_fd >= 0) {
+                fdio_write_all(s->ready_fd, "\n", 1); /* no sentence begins so */
+                close_fd(&s->ready_fd);
+        }
+        s->refill = (struct loop_timer){.fn = on_refill, .ctx = s};
+        loop_timer_set(s->loop, &s->refill, REFILL_MS);
+        sup_door_log_go(s);
+        return 0;
+}
+
 static void on_spawned(struct sup *s, struct frame *f)
 {
         uint32_t id, pid;
         if (cur_u32(&f->body, &id) < 0 || cur_u32(&f->body, &pid) < 0)
                 return;
         struct exec *e = exec_find(s, id);
-        if (!e || e->is_started)
+        if (!e || e->is_started || !s->is_built || move_in(s) < 0)
                 return;
         uint8_t body[4] = {(uint8_t)(pid >> 24), (uint8_t)(pid >> 16), (uint8_t)(pid >> 8),
                            (uint8_t)pid};
@@ -30,7 +78,6 @@ static void on_spawned(struct sup *s, struct frame *f)
                 if (c->exec == e)
                         client_send(c, MSG_STARTED, body, sizeof body);
         exec_started(e, frame_take_fd(f, 0));
-        sup_door_log_go(s);
 }
 
 /* get_words(c, err): code and sentence as pid 1 sent them; it may be hostile, so bounded. */
@@ -54,7 +101,7 @@ static void on_spawn_err(struct sup *s, struct frame *f)
         if (cur_u32(&f->body, &id) < 0 || get_words(&f->body, &e) < 0)
                 return;
         struct exec *x = exec_find(s, id);
-        if (!x)
+        if (!x || !s->is_built || move_in(s) < 0)
                 return;
         if (id == 1 && s->has_main) {
                 s->failure = e;
@@ -82,19 +129,6 @@ static void on_exited(struct sup *s, struct frame *f)
                 exec_exited(e, status, cpu, peak);
 }
 
-/* open_house(s, err): be found by others. Only now, because until the walls are up both cores have
- * better things to do. */
-static int open_house(struct sup *s, struct err *err)
-{
-        s->meta.state = BOX_RUNNING;
-        if (client_listen(s, err) < 0 || outlog_open(&s->log, s->dir_fd, err) < 0 ||
-            watch_start(s, err) < 0 || store_meta_write(s->dir_fd, &s->meta, err) < 0)
-                return -1;
-        if (sup_door_begin(s, err) < 0)
-                return -1;
-        return session_opts_save(s->opts, s->dir_fd, err);
-}
-
 /* on_door_sockets(s, f): a u32 port for each descriptor, in that order. Heard before the box is
  * built, and never afterwards. */
 static void on_door_sockets(struct sup *s, struct frame *f)
@@ -112,19 +146,6 @@ static void on_door_sockets(struct sup *s, struct frame *f)
                         (struct door_socket){.port = port, .fd = frame_take_fd(f, i)};
 }
 
-void sup_refill(struct sup *s)
-{
-        loop_timer_stop(&s->refill);
-        if (s->is_built)
-                ca_refill(s->store, s->ca, s->loop);
-        s->ca->is_low = false;
-}
-
-static void on_refill(void *ctx)
-{
-        sup_refill(ctx);
-}
-
 static void on_built(struct sup *s)
 {
         if (s->is_built)
@@ -140,21 +161,10 @@ static void on_built(struct sup *s)
                 return;
         }
         s->is_built = true;
-        if (open_house(s, &s->failure) < 0) {
-                sup_fail(s, "cannot start the box");
-                return;
-        }
-        if (s->ready_fd >= 0) {
-                fdio_write_all(s->ready_fd, "\n", 1); /* no sentence begins so */
-                close_fd(&s->ready_fd);
-        }
-        s->refill = (struct loop_timer){.fn = on_refill, .ctx = s};
-        loop_timer_set(s->loop, &s->refill, REFILL_MS);
-        if (s->has_main)
+        if (s->has_main || move_in(s) < 0)
                 return;
         for (struct client *c = s->clients; c; c = c->next)
                 client_send(c, MSG_STARTED, "\0\0\0\0", 4);
-        sup_door_log_go(s);
 }
 
 /* on_broken(s, f): the box could not be built. */
