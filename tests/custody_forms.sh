@@ -17,7 +17,8 @@ export K_QUERY='fake/query+value=000000004' K_PATH=700001:fake-path-value-5 K_CO
 export K_JSON='fake-json-"value\00000007' K_FORM='fake form&value=00000008' K_WS=fake-ws-value-0000000009
 export K_INJECT=fake-inject-value-000000010 K_PASS=fake-inject-pass-0000000011 K_PLAIN=fake-plain-value-000000012
 export K_TWO=fake-two-forms-value-000000013 K_HTTP2=fake-http2-value-0000000014 K_PARAM=fake-inject-query-00000015
-names=(K_BEARER K_BASIC K_HEADER K_QUERY K_PATH K_COOKIE K_JSON K_FORM K_WS K_INJECT K_PASS K_PLAIN K_TWO K_HTTP2 K_PARAM)
+export K_GRPC=fake-grpc-value-00000000016 K_META=fake-metadata-value-000017
+names=(K_GRPC K_META K_BEARER K_BASIC K_HEADER K_QUERY K_PATH K_COOKIE K_JSON K_FORM K_WS K_INJECT K_PASS K_PLAIN K_TWO K_HTTP2 K_PARAM)
 flags=()
 for line in "K_BEARER from env at bearer.forms.test as bearer" "K_BASIC from env at basic.forms.test as basic" \
 	"K_HEADER from env at header.forms.test as header X-Api-Key" "K_QUERY from env at query.forms.test as query key" \
@@ -26,10 +27,18 @@ for line in "K_BEARER from env at bearer.forms.test as bearer" "K_BASIC from env
 	"K_WS from env at ws.forms.test as ws /d/token" "K_INJECT from env at inject.forms.test as bearer inject" \
 	"K_PASS from env at pass.forms.test as basic inject user=me" "K_PARAM from env at param.forms.test as query key inject" \
 	"K_PLAIN from env at plain.forms.test:80 as bearer plain" "K_TWO from env at two.forms.test/in/** as bearer,header x-token" \
+	"K_GRPC from env at grpc.forms.test as bearer" "K_META from env at grpc.forms.test as header x-token" \
 	"K_HTTP2 from env at h2.forms.test as bearer"; do
 	flags+=(--secret "$line")
 done
-door_box f1 --allow "* *.forms.test:443 to=127.0.0.1:$h1 ca=$work/ca.pem" --allow "* h2.forms.test:443 to=127.0.0.1:$h2 ca=$work/ca.pem" \
+grpc=
+if /usr/bin/python3 -c 'import grpc' 2>/dev/null; then
+	/usr/bin/python3 tests/door/grpc_origin.py "$work/origin.pem" "$work/origin.key" "$work/metadata" >"$work/grpc" 2>/dev/null &
+	door_pids+=($!)
+	within 20 test -s "$work/grpc" && grpc=$(cat "$work/grpc")
+	cp tests/door/grpc_client.py "$work/ws/"
+fi
+door_box f1 --allow "* grpc.forms.test:443 to=127.0.0.1:${grpc:-1} ca=$work/ca.pem" --allow "* *.forms.test:443 to=127.0.0.1:$h1 ca=$work/ca.pem" --allow "* h2.forms.test:443 to=127.0.0.1:$h2 ca=$work/ca.pem" \
 	--allow "* plain.forms.test:80 to=127.0.0.1:$plain" "${flags[@]}" >"$work/start" 2>&1
 check "the box starts with a secret of every form" $? "$(cat "$work/start")"
 
@@ -158,6 +167,20 @@ got=$(in_box f1 /usr/bin/python3 -c 'import os, urllib.request as u
 r = u.Request("https://header.forms.test/py", headers={"X-Api-Key": os.environ["K_HEADER"]})
 print(u.urlopen(r, timeout=30).status)' 2>&1)
 holds "python: urllib" "$got" 200
+
+if [ -n "$grpc" ]; then
+	# shellcheck disable=SC2016
+	got=$(in_box f1 /usr/bin/python3 grpc_client.py unary grpc.forms.test /opentelemetry.proto.collector.trace.v1.TraceService/Export 100 \
+		'authorization=Bearer $K_GRPC' 'x-token=$K_META' 'x-other=1' 2>&1 | tail -n 1)
+	same "gRPC metadata: the call works, and what comes back in its trailers is the placeholder" "$got" "got 100 100 $(in_box f1 printenv K_META)"
+	same "gRPC metadata: both values arrived" "$(grep -E '^(authorization|x-token|x-other):' "$work/metadata" | sort)" \
+		$'authorization: Bearer '"$K_GRPC"$'\nx-other: 1\nx-token: '"$K_META"
+	# shellcheck disable=SC2016
+	got=$(in_box f1 /usr/bin/python3 grpc_client.py unary grpc.forms.test /opentelemetry.proto.collector.trace.v1.TraceService/Export 1 'x-other=$K_META' 2>&1 | tail -n 1)
+	holds "gRPC metadata: under another name it is refused, as a gRPC status" "$got" PERMISSION_DENIED
+else
+	skip "gRPC metadata" "python3-grpcio is missing"
+fi
 
 # --- what nobody may see ----------------------------------------------------------------------------
 

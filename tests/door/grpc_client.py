@@ -1,4 +1,5 @@
-"""grpc_client.py - runs in the box: one unary call, one conversation in lockstep, one failure, one refusal."""
+"""grpc_client.py - runs in the box: one unary call, one conversation in lockstep, one failure, one refusal.
+usage: grpc_client.py talk HOST | unary HOST METHOD BYTES [METADATA=TEXT...]; $NAME in TEXT is a variable."""
 import os
 import sys
 
@@ -11,11 +12,12 @@ def channel(host):
     return grpc.secure_channel(host + ":443", grpc.ssl_channel_credentials(roots))
 
 
-def unary(host, method, data):
+def unary(host, method, data, metadata):
     call = channel(host).unary_unary(method)
     try:
-        answer, done = call.with_call(data, timeout=20)
-        print(answer.decode(), dict(done.trailing_metadata()).get("x-seen", ""))
+        answer, done = call.with_call(data, timeout=20, metadata=metadata)
+        trailers = dict(done.trailing_metadata())
+        print(answer.decode(), trailers.get("x-seen", ""), *filter(None, [trailers.get("x-echo")]))
     except grpc.RpcError as e:
         print(e.code().name, e.details())
 
@@ -37,4 +39,5 @@ if __name__ == "__main__":
     if what == "talk":
         talk(host)
     else:
-        unary(host, sys.argv[3], b"x" * int(sys.argv[4]))
+        given = [os.path.expandvars(word).split("=", 1) for word in sys.argv[5:]]
+        unary(host, sys.argv[3], b"x" * int(sys.argv[4]), [tuple(pair) for pair in given])

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """grpc_origin.py - a gRPC server without generated code: a collector that counts what it is sent, and a chat
-that answers each message before the next one comes. usage: grpc_origin.py CERT KEY; prints its port."""
+that answers each message before the next one comes. With SEEN, the metadata of each call of the collector is written to
+that file, and one of them comes back in the trailers. usage: grpc_origin.py CERT KEY [SEEN]; prints its port."""
 import concurrent.futures
 import sys
 
@@ -8,7 +9,13 @@ import grpc
 
 
 def export(request, context):
-    context.set_trailing_metadata((("x-seen", str(len(request))),))
+    trailers = [("x-seen", str(len(request)))]
+    if len(sys.argv) > 3:
+        given = context.invocation_metadata()
+        with open(sys.argv[3], "a") as seen:
+            seen.writelines("%s: %s\n" % (name, value) for name, value in given)
+        trailers += [("x-echo", value) for name, value in given if name == "x-token"]
+    context.set_trailing_metadata(trailers)
     return b"got " + str(len(request)).encode()
 
 
