@@ -12,12 +12,14 @@
 
 struct buf;
 
-enum { PEEK_PAGE = 4096, PEEK_PAGES = 4 };
+enum { PEEK_PAGE = 4096, PEEK_PAGES = 8 };
 
 struct peek {
         pid_t pid;
         bool is_closed; /* the kernel lets nobody read this process */
         size_t next;
+        uint64_t before[PEEK_PAGES]; /* what was read for this process's call before this one */
+        size_t before_n;
         struct {
                 uint64_t at;
                 size_t have;
@@ -25,8 +27,12 @@ struct peek {
         } pages[PEEK_PAGES];
 };
 
-/* peek_begin(p, pid): of this thread or process. */
+/* peek_begin(p, pid): of this thread or process. ${p} is zero at first. */
 void peek_begin(struct peek *, pid_t);
+
+/* peek_ahead(p, addrs, n): all of these will be asked for: read their pages together, and with them
+ * those that this process's last call needed. */
+void peek_ahead(struct peek *, const uint64_t *addrs, size_t n);
 
 /* peek_bytes(p, addr, out, n): copy as much as there is, from 0 to ${n} bytes. */
 size_t peek_bytes(struct peek *, uint64_t addr, void *out, size_t n);

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -69,63 +68,76 @@ void procs_begin(int epoll_fd)
         p.has_info = self >= 0 && ioctl(self, GET_INFO, &i) == 0;
 }
 
-/* read_status(tid, text, size): /proc/TID/status. */
-static bool read_status(pid_t tid, char *text, size_t size)
+void procs_name(char out[PROCS_NAME_MAX + 1], pid_t pid, const char *what)
 {
-        char name[48];
-        snprintf(name, sizeof name, "/proc/%d/status", tid);
-        _cleanup_close_ int fd = open(name, O_RDONLY | O_CLOEXEC);
-        ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
-        text[n > 0 ? n : 0] = 0;
-        return n > 0;
+        char digits[12];
+        size_t n = 0, at = strlen("/proc/"), m = strnlen(what, PROCS_WHAT_MAX);
+        unsigned rest = pid > 0 ? (unsigned)pid : 0;
+        do
+                digits[n++] = (char)('0' + rest % 10);
+        while (rest /= 10);
+        memcpy(out, "/proc/", at);
+        while (n)
+                out[at++] = digits[--n];
+        out[at++] = '/';
+        memcpy(out + at, what, m);
+        out[at + m] = 0;
 }
 
+/* read_status(tid): /proc/TID/status, good until the next one. NULL when it is gone. */
+static const char *read_status(pid_t tid)
+{
+        static char text[4096];
+        char name[PROCS_NAME_MAX + 1];
+        procs_name(name, tid, "status");
+        _cleanup_close_ int fd = open(name, O_RDONLY | O_CLOEXEC);
+        ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+        text[n > 0 ? n : 0] = 0;
+        return n > 0 ? text : NULL;
+}
+
+/* number_of(text, key, is_last): ${key} is a newline (its line is never the first: that is a name,
+ * in which no newline stands as such), a word and a colon. */
 static long number_of(const char *text, const char *key, bool is_last)
 {
-        size_t len = strlen(key);
-        for (const char *line = text; line; line = strchr(line, '\n')) {
-                line += *line == '\n';
-                if (strncmp(line, key, len) != 0)
-                        continue;
-                char *end;
-                const char *at = line + len;
-                long v = strtol(at, &end, 10);
+        const char *at = strstr(text, key);
+        if (!at)
+                return -1;
+        char *end;
+        at += strlen(key);
+        long v = strtol(at, &end, 10);
+        if (end == at)
+                return -1;
+        while (is_last && *end == '\t') {
+                at = end;
+                long next = strtol(at, &end, 10);
                 if (end == at)
-                        return -1;
-                while (is_last && *end == '\t') {
-                        at = end;
-                        long next = strtol(at, &end, 10);
-                        if (end == at)
-                                break;
-                        v = next;
-                }
-                return v;
+                        break;
+                v = next;
         }
-        return -1;
+        return v;
 }
 
-long procs_status(pid_t tid, const char *key, bool is_last)
+long procs_group(pid_t tid)
 {
-        char text[4096];
-        return read_status(tid, text, sizeof text) ? number_of(text, key, is_last) : -1;
+        const char *text = read_status(tid);
+        return text ? number_of(text, "\nNSpgid:", true) : -1;
 }
 
-bool procs_who(pid_t tid, struct procs_who *w)
+static bool who_of(const char *text, struct procs_who *w)
 {
-        char text[4096];
-        if (p.has_info) {
-                struct info i = {.mask = 1};
-                _cleanup_close_ int fd = open_pidfd(tid, OPEN_THREAD);
-                if (fd < 0 || ioctl(fd, GET_INFO, &i) < 0)
-                        return false;
-                *w = (struct procs_who){.pid = (pid_t)i.tgid, .ppid = (pid_t)i.ppid};
-                return true;
-        }
-        if (!read_status(tid, text, sizeof text))
-                return false;
-        *w = (struct procs_who){.pid = (pid_t)number_of(text, "Tgid:", false),
-                                .ppid = (pid_t)number_of(text, "PPid:", false)};
+        *w = (struct procs_who){.pid = (pid_t)number_of(text, "\nTgid:", false),
+                                .ppid = (pid_t)number_of(text, "\nPPid:", false)};
         return w->pid > 0;
+}
+
+static bool ask(int pidfd, struct procs_who *w)
+{
+        struct info i = {.mask = 1};
+        if (pidfd < 0 || ioctl(pidfd, GET_INFO, &i) < 0)
+                return false;
+        *w = (struct procs_who){.pid = (pid_t)i.tgid, .ppid = (pid_t)i.ppid};
+        return true;
 }
 
 pid_t procs_of_pidfd(int fd)
@@ -144,11 +156,17 @@ static uint64_t cpu_us(pid_t pid)
         return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-void procs_used(pid_t pid, uint64_t *cpu, uint64_t *peak_kib)
+bool procs_leaving(pid_t tid, struct procs_who *w, uint64_t *cpu, uint64_t *peak_kib)
 {
-        long peak = procs_status(pid, "VmHWM:", false);
-        *cpu = cpu_us(pid);
+        struct procs_who who;
+        const char *text = read_status(tid);
+        if (!text || !who_of(text, &who))
+                return false;
+        *w = who;
+        long peak = number_of(text, "\nVmHWM:", false);
+        *cpu = cpu_us(w->pid);
         *peak_kib = peak > 0 ? (uint64_t)peak : 0;
+        return true;
 }
 
 /* --- who is watched --------------------------------------------------------------------------- */
@@ -172,14 +190,24 @@ static void drop(struct proc **at)
         p.n--;
 }
 
-void procs_watch(const struct procs_who *w)
+bool procs_who(pid_t tid, struct procs_who *w)
 {
-        struct proc **at = find(w->pid);
-        if (*at || p.n >= p.max)
-                return;
-        _cleanup_close_ int fd = open_pidfd(w->pid, 0);
-        if (fd < 0)
-                return;
+        if (!p.has_info) {
+                const char *text = read_status(tid);
+                return text && who_of(text, w);
+        }
+        /* A number is used anew when its process is gone, and then the descriptor says so. */
+        struct proc *known = *find(tid);
+        if (known && ask(known->pidfd, w))
+                return true;
+        _cleanup_close_ int fd = open_pidfd(tid, OPEN_THREAD);
+        return ask(fd, w);
+}
+
+/* watch(at, w, fd): takes ${fd} over. */
+static void watch(struct proc **at, const struct procs_who *w, int pidfd)
+{
+        _cleanup_close_ int fd = pidfd;
         struct proc *one = calloc(1, sizeof *one);
         if (!one)
                 str_no_memory();
@@ -191,6 +219,30 @@ void procs_watch(const struct procs_who *w)
         *one = (struct proc){.who = *w, .pidfd = take_fd(&fd)};
         *at = one;
         p.n++;
+}
+
+void procs_watch(const struct procs_who *w)
+{
+        struct proc **at = find(w->pid);
+        if (*at || p.n >= p.max)
+                return;
+        int fd = open_pidfd(w->pid, 0);
+        if (fd >= 0)
+                watch(at, w, fd);
+}
+
+bool procs_meet(pid_t tid, struct procs_who *w)
+{
+        struct proc **at = find(tid);
+        if (*at || !p.has_info || p.n >= p.max)
+                return procs_who(tid, w);
+        int fd = open_pidfd(tid, 0); /* of a first thread, and so of nearly all */
+        if (!ask(fd, w)) {
+                close_fd(&fd);
+                return procs_who(tid, w);
+        }
+        watch(at, w, fd);
+        return true;
 }
 
 bool procs_forget(pid_t pid)
@@ -218,8 +270,8 @@ unsigned procs_watched_n(void)
 /* from_stat(pid, &code): of one that its parent has not waited for yet. */
 static bool from_stat(pid_t pid, int *code)
 {
-        char name[48], text[1024];
-        snprintf(name, sizeof name, "/proc/%d/stat", pid);
+        char name[PROCS_NAME_MAX + 1], text[1024];
+        procs_name(name, pid, "stat");
         _cleanup_close_ int fd = open(name, O_RDONLY | O_CLOEXEC);
         ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
         if (n <= 0)

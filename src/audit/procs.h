@@ -11,6 +11,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* procs_name(out, pid, what): "/proc/PID/WHAT", of which the last has at most PROCS_WHAT_MAX bytes.
+ */
+enum { PROCS_WHAT_MAX = 47, PROCS_NAME_MAX = PROCS_WHAT_MAX + 20 };
+void procs_name(char out[PROCS_NAME_MAX + 1], pid_t pid, const char *what);
+
 struct procs_who {
         pid_t pid, ppid; /* of the whole process, as the host counts */
 };
@@ -25,12 +30,15 @@ bool procs_who(pid_t tid, struct procs_who *);
 /* procs_of_pidfd(fd): the process it stands for, or 0 when this kernel does not say. */
 pid_t procs_of_pidfd(int fd);
 
-/* procs_used(pid, cpu_us, peak_kib): so far; 0 for what is not known. */
-void procs_used(pid_t pid, uint64_t *cpu_us, uint64_t *peak_kib);
+/* procs_leaving(tid, who, cpu_us, peak_kib): of one that is about to end, and what it has used; 0
+ * for what is not known. false when it is gone. */
+bool procs_leaving(pid_t tid, struct procs_who *, uint64_t *cpu_us, uint64_t *peak_kib);
 
-/* procs_watch(who): hear of its end. procs_forget(pid): it is recorded already; false when that was
- * just done: two threads may ask for the end of one process. */
+/* procs_watch(who): hear of its end. procs_meet(tid, who): procs_who and procs_watch in one, where
+ * this kernel lets us. procs_forget(pid): it is recorded already; false when that was just done:
+ * two threads may ask for the end of one process. */
 void procs_watch(const struct procs_who *);
+bool procs_meet(pid_t tid, struct procs_who *);
 bool procs_forget(pid_t pid);
 /* procs_watched_n(): how many are watched. */
 unsigned procs_watched_n(void);
@@ -45,8 +53,7 @@ struct procs_end {
  * process ended. It is not watched any more. */
 void procs_ended(void *ctx, struct procs_end *);
 
-/* procs_status(tid, key, column): a number of /proc/TID/status, from the line that begins with
- * ${key}; of several numbers the last when ${is_last}. -1 when there is none. */
-long procs_status(pid_t tid, const char *key, bool is_last);
+/* procs_group(tid): its process group, as the box counts. -1 when it is gone. */
+long procs_group(pid_t tid);
 
 #endif

@@ -29,10 +29,11 @@ static struct {
         const struct seccomp_notif *q;
         struct door_record *r;
         struct peek peek;
-        struct buf note, path, given;
+        struct buf note, given;
         char exe[BOX_PATH_MAX + 1];
         char absolute[BOX_PATH_MAX + 1];
-        char name[32];
+        const char *name; /* of the call */
+        char number[32];  /* where it has none */
 } c;
 
 static uint64_t arg(int i)
@@ -83,6 +84,7 @@ static void read_exec(const struct procs_who *who, int error)
 {
         bool is_at = c.q->data.nr == SYS_execveat;
         int dir = is_at ? (int)arg(0) : AT_FDCWD;
+        peek_ahead(&c.peek, (uint64_t[]){arg(is_at), arg(is_at + 1)}, 2); /* path and words */
         const char *given = take_path(is_at);
         if (c.peek.is_closed && spawned(c.absolute)) {
                 given = c.absolute;
@@ -143,7 +145,7 @@ static bool read_kill(bool is_refused)
                         return false;
                 buf_put_fmt(&c.note, host > 0 ? "pid %d of the host, " : "a pidfd, ", host);
         } else {
-                long mine = procs_status((pid_t)c.q->pid, "NSpgid:", true);
+                long mine = procs_group((pid_t)c.q->pid);
                 long group = target > 0 ? group_of(target) : target < 0 ? -(long)target : mine;
                 if (!is_refused && target != -1 && group == mine)
                         return false;
@@ -225,11 +227,12 @@ static bool read_file(void)
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
-static void read_exit(const struct procs_who *who, struct witness_call *call)
+static void read_exit(struct procs_who *who, struct witness_call *call)
 {
         c.r->kind = "exit";
         c.r->status = (uint32_t)arg(0) & 0xff;
-        procs_used(who->pid, &c.r->cpu_us, &c.r->peak_kib);
+        if (!procs_leaving((pid_t)c.q->pid, who, &c.r->cpu_us, &c.r->peak_kib))
+                procs_who((pid_t)c.q->pid, who);
         call->is_told = procs_forget(who->pid);
 }
 
@@ -249,9 +252,9 @@ static void read_any(int error)
         c.r->note = buf_cstr(&c.note);
 }
 
-/* who_is(tid, who): asked once for calls that follow each other closely, as a search along PATH
- * does: no number of a process is used anew within that time. */
-static void who_is(pid_t tid, struct procs_who *who)
+/* who_is(tid, who, is_exec): asked once for calls that follow each other closely, as a search along
+ * PATH does: no number of a process is used anew within that time. */
+static void who_is(pid_t tid, struct procs_who *who, bool is_exec)
 {
         enum { FRESH_NS = 50000000 };
         static struct procs_who last;
@@ -261,7 +264,7 @@ static void who_is(pid_t tid, struct procs_who *who)
         clock_gettime(CLOCK_MONOTONIC, &t);
         int64_t now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
         if (tid != last_tid || now - last_at > FRESH_NS) {
-                if (!procs_who(tid, who))
+                if (!(is_exec ? procs_meet(tid, who) : procs_who(tid, who)))
                         return;
                 last = *who;
                 last_tid = tid;
@@ -274,35 +277,38 @@ void witness_call_read(const struct witness_scene *scene, const struct seccomp_n
                        struct door_record *r, struct witness_call *call)
 {
         struct procs_who who = {.pid = (pid_t)q->pid};
-        const char *name = scene->name(q->data.nr);
+        int nr = q->data.nr;
         c.scene = scene;
         c.q = q;
         c.r = r;
-        c.note.len = c.path.len = c.given.len = 0;
+        c.note.len = c.given.len = 0;
         c.exe[0] = 0;
-        if (name)
-                snprintf(c.name, sizeof c.name, "%s", name);
-        else
-                snprintf(c.name, sizeof c.name, "call %d", q->data.nr);
+        c.name = scene->name(nr);
+        if (!c.name) {
+                snprintf(c.number, sizeof c.number, "call %d", nr);
+                c.name = c.number;
+        }
         peek_begin(&c.peek, (pid_t)q->pid);
-        who_is((pid_t)q->pid, &who);
         *call = (struct witness_call){.is_told = true, .sock = -1};
+        r->verdict = error ? "deny" : "allow";
+        if (nr == SYS_exit_group)
+                read_exit(&who, call);
+        else
+                who_is((pid_t)q->pid, &who, nr == SYS_execve || nr == SYS_execveat);
         r->pid = (uint32_t)who.pid;
         r->ppid = (uint32_t)who.ppid;
-        r->verdict = error ? "deny" : "allow";
 
-        switch (q->data.nr) {
+        switch (nr) {
         case SYS_execve:
         case SYS_execveat:
                 read_exec(&who, error);
                 return;
+        case SYS_exit_group:
+                break;
         case SYS_connect:
         case SYS_bind:
         case SYS_listen:
                 witness_net_read(q, &c.peek, r, &c.note, call);
-                break;
-        case SYS_exit_group:
-                read_exit(&who, call);
                 break;
         case SYS_kill:
         case SYS_tkill:

@@ -34,7 +34,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-enum { OPEN_MAX = 64, TRIES = 20, SPAWNS_MAX = 64, LAST_MS = 100 };
+enum { OPEN_MAX = 64, TRIES = 20, SPAWNS_MAX = 64, HEAR_MAX = 8, LAST_MS = 100 };
 
 /* The call in hand, in the page that a successor finds. */
 struct flight {
@@ -70,11 +70,11 @@ static uint64_t now_us(void)
         return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* tell(type): what is in w.body, to the log; waits as long as that is full. A log that is gone is
+/* tell(): the message in w.body, to the log; waits as long as that is full. A log that is gone is
  * the end: the supervisor sees to the rest. */
-static void tell(uint32_t type)
+static void tell(void)
 {
-        while (frame_send(w.log_fd, type, &w.body, NULL, 0) < 0) {
+        while (frame_post(w.log_fd, &w.body) < 0) {
                 uint64_t one = 1;
                 struct pollfd p = {.fd = w.log_fd, .events = POLLOUT};
                 if (errno == EINTR)
@@ -88,9 +88,9 @@ static void tell(uint32_t type)
 
 static void tell_record(const struct door_record *r)
 {
-        w.body.len = 0;
+        frame_begin(&w.body, AUDIT_CALL);
         door_record_put(&w.body, r);
-        tell(AUDIT_CALL);
+        tell();
 }
 
 /* --- whose connections are whose -------------------------------------------------------------- */
@@ -111,11 +111,11 @@ static bool settle(struct open_call *o)
         if (!port && ++o->tries < TRIES)
                 return false;
         if (port) {
-                w.body.len = 0;
+                frame_begin(&w.body, AUDIT_SEEN);
                 buf_put_u32(&w.body, (uint32_t)o->pid);
                 buf_put_u32(&w.body, port);
                 buf_put_lstr(&w.body, o->exe);
-                tell(AUDIT_SEEN);
+                tell();
         }
         close_fd(&o->sock);
         return true;
@@ -276,10 +276,25 @@ static void confine(void)
         w.is_confined = true;
 }
 
+/* hear(): what is neither a call nor its record: the supervisor, and processes that have ended.
+ * The supervisor's socket is the event without a process. */
+static void hear(void)
+{
+        struct epoll_event e;
+        for (int i = 0; i < HEAR_MAX && epoll_wait(w.epoll_fd, &e, 1, 0) == 1; i++) {
+                if (e.data.ptr)
+                        ended(e.data.ptr);
+                else
+                        while (listen_to_supervisor())
+                                ;
+        }
+}
+
 /* last_ends(): nobody is left in the box; what was killed with it has ended, or is about to. */
 static _Noreturn void last_ends(void)
 {
         struct epoll_event e;
+        epoll_ctl(w.epoll_fd, EPOLL_CTL_DEL, w.control_fd, NULL);
         while (procs_watched_n() && epoll_wait(w.epoll_fd, &e, 1, LAST_MS) == 1)
                 ended(e.data.ptr);
         _exit(0);
@@ -291,6 +306,7 @@ _Noreturn void witness_role_main(const struct witness_begin *b)
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
         signal(SIGTERM, SIG_IGN); /* its end is the supervisor's to decide */
+        signal(SIGPIPE, SIG_IGN);
         int keep[] = {b->control_fd, b->log_fd, b->kick_fd};
         if (fdio_close_except(keep, sizeof keep / sizeof *keep) < 0)
                 _exit(125);
@@ -307,35 +323,31 @@ _Noreturn void witness_role_main(const struct witness_begin *b)
                                          .find = find_spawn,
                                          .name = b->table->name};
         w.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-        if (w.epoll_fd < 0)
+        struct epoll_event control = {.events = EPOLLIN};
+        if (w.epoll_fd < 0 || epoll_ctl(w.epoll_fd, EPOLL_CTL_ADD, w.control_fd, &control) < 0)
                 _exit(125);
         procs_begin(w.epoll_fd);
         if (!b->is_first)
                 confine();
         for (;;) {
-                struct pollfd p[3] = {{.fd = w.control_fd, .events = POLLIN},
-                                      {.fd = w.listener_fd, .events = POLLIN},
+                /* Two, and poll: asking three costs more, and an epoll descriptor would wake us on
+                 * another processor than the one that the caller leaves. */
+                struct pollfd p[2] = {{.fd = w.listener_fd, .events = POLLIN},
                                       {.fd = w.epoll_fd, .events = POLLIN}};
-                if (poll(p, 3, w.open_n ? 1 : -1) < 0)
+                if (poll(p, 2, w.open_n ? 1 : -1) < 0)
                         continue;
-                settle_all();
-                /* First: what the supervisor tells of a command stands before that command. */
-                if (p[0].revents)
-                        while (listen_to_supervisor())
-                                ;
-                if (p[2].revents) {
-                        struct epoll_event e;
-                        if (epoll_wait(w.epoll_fd, &e, 1, 0) == 1)
-                                ended(e.data.ptr);
-                }
-                if (p[1].revents & POLLIN)
+                if (w.open_n)
+                        settle_all();
+                if (p[1].revents)
+                        hear();
+                if (p[0].revents & POLLIN)
                         serve();
-                else if (p[1].revents)
+                else if (p[0].revents)
                         last_ends();
                 /* Until the first call of the box is answered nothing but our own code has run in
                  * it; giving things up takes as long as answering ten calls. So the box must not
                  * wait for the end of it, as it does once answers wake it on our processor. */
-                if (!w.is_confined && w.listener_fd >= 0 && p[1].revents) {
+                if (!w.is_confined && w.listener_fd >= 0 && p[0].revents) {
                         confine();
                         w.table->listen(w.listener_fd);
                 }

@@ -38,7 +38,7 @@ static const char *text(struct buf *b)
 
 static void reading(void)
 {
-        struct peek p;
+        struct peek p = {0};
         _cleanup_buf_ struct buf b = {0};
         char out[64];
         peek_begin(&p, getpid());
@@ -91,7 +91,7 @@ static void quoting(void)
 
 static void vectors(void)
 {
-        struct peek p;
+        struct peek p = {0};
         _cleanup_buf_ struct buf b = {0};
         char *argv[] = {(char *)"ls", (char *)"-l", (char *)"a b", NULL};
         peek_begin(&p, getpid());
@@ -147,7 +147,7 @@ static void racing(void)
                 }
         }
         bool is_bounded = true;
-        struct peek p;
+        struct peek p = {0};
         for (int i = 0; i < 20000; i++) {
                 _cleanup_buf_ struct buf b = {0};
                 peek_begin(&p, pid);
@@ -187,11 +187,23 @@ static void paths(void)
                 {"/nothing/here", NULL},
                 {"", "/"},
         };
-        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-                int r = box_path_resolve(fd, getpid(), cases[i].in, out);
-                check(cases[i].out ? r == 0 && !strcmp(out, cases[i].out) : r < 0,
-                      "a path below the root", "%s: %d %s", cases[i].in, r, out);
-        }
+        for (size_t again = 0; again < 2; again++) /* directories are known then */
+                for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+                        int r = box_path_resolve(fd, getpid(), cases[i].in, out);
+                        check(cases[i].out ? r == 0 && !strcmp(out, cases[i].out) : r < 0,
+                              "a path below the root", "%s: %d %s", cases[i].in, r, out);
+                }
+        mkdirat(fd, "opt", 0755);
+        close(openat(fd, "opt/real", O_CREAT | O_WRONLY | O_CLOEXEC, 0755));
+        unlinkat(fd, "bin", 0);
+        CHECK("a directory's link that leads elsewhere now",
+              symlinkat("/opt", fd, "bin") == 0 &&
+                      box_path_resolve(fd, getpid(), "/bin/real", out) == 0 &&
+                      !strcmp(out, "/opt/real"));
+        unlinkat(fd, "bin", 0);
+        CHECK("and one that is gone", box_path_resolve(fd, getpid(), "/bin/real", out) < 0);
+        unlinkat(fd, "opt/real", 0);
+        unlinkat(fd, "opt", AT_REMOVEDIR);
         char deep[3000];
         memset(deep, 'd', sizeof deep - 1);
         deep[sizeof deep - 1] = 0;
@@ -205,7 +217,6 @@ static void paths(void)
         unlinkat(fd, "usr/bin/link", 0);
         unlinkat(fd, "usr/out", 0);
         unlinkat(fd, "loop", 0);
-        unlinkat(fd, "bin", 0);
         unlinkat(fd, "usr/bin", AT_REMOVEDIR);
         unlinkat(fd, "usr", AT_REMOVEDIR);
         rmdir(root);
@@ -222,8 +233,9 @@ static void processes(void)
               procs_who(getpid(), &who) && who.pid == getpid() && who.ppid == getppid());
         CHECK("and who is not", !procs_who(1 << 22, &who));
         uint64_t cpu, peak;
-        procs_used(getpid(), &cpu, &peak);
-        CHECK("what we used", cpu > 0 && peak > 100);
+        CHECK("what we used", procs_leaving(getpid(), &who, &cpu, &peak) && who.pid == getpid() &&
+                                      who.ppid == getppid() && cpu > 0 && peak > 100);
+        CHECK("and of nobody", !procs_leaving(1 << 22, &who, &cpu, &peak));
         static const struct {
                 int code, signal;
                 uint32_t status;
@@ -237,7 +249,9 @@ static void processes(void)
                                 kill(getpid(), cases[i / 2].signal);
                         _exit(cases[i / 2].code);
                 }
-                procs_watch(&(struct procs_who){.pid = pid, .ppid = getpid()});
+                CHECK("a child", procs_meet(pid, &who) && who.pid == pid && who.ppid == getpid());
+                procs_watch(&who);
+                CHECK("asked again", procs_who(pid, &who) && who.pid == pid);
                 if (is_reaped)
                         waitpid(pid, NULL, 0);
                 if (epoll_wait(ep, &e, 1, 3000) != 1) {
@@ -321,7 +335,7 @@ static void deserted(void)
 
 static void words(void)
 {
-        struct peek p;
+        struct peek p = {0};
         _cleanup_buf_ struct buf b = {0};
         peek_begin(&p, getpid());
         uint64_t args[6] = {(uintptr_t) "none", (uintptr_t) "/mnt", (uintptr_t) "tmpfs", 1, 0, 0};
