@@ -113,6 +113,39 @@ check 'the last look finds what a race leaves' $? 'it is there'
 "$ostiary" undo --yes >/dev/null 2>&1
 drop
 
+# --- written only after it was looked at ---------------------------------------------------------------
+# The box waits until the file is gone, so that the last look is not what found it.
+box=$tag-w
+until_gone='until_gone() { i=0; while test -e "$1" && [ $i -lt 200 ]; do i=$((i + 1)); sleep 0.1; done; test -e "$1" && echo "$1 is there"; true; }'
+live "$until_gone"'; mkdir -p late/.git && printf "[core]\n bare = false\n" >late/.git/config && sleep 0.5 && cat late/.git/config >was && exec 3>>late/.git/config && printf " fsmonitor = x\n" >&3 && until_gone late/.git/config; head -n1 was'
+same 'a git configuration that was harmless is taken away once it is not, even while it is open' "$out" '[core]'
+holds 'and is in the list' "$(listed)" late/.git/config
+"$ostiary" undo --yes >/dev/null 2>&1
+drop
+live "$until_gone"'; mkdir -p odd/modules/m odd/info && printf "[core]\n bare = true\n" >odd/modules/m/config && echo "a text" >odd/info/attributes && sleep 0.5 && mkdir odd/objects odd/refs && echo "ref: refs/heads/x" >odd/HEAD && sleep 0.5 && test -e odd/modules/m/config && printf " fsmonitor = x\n" >>odd/modules/m/config && echo "* filter=x" >>odd/info/attributes && until_gone odd/modules/m/config && until_gone odd/info/attributes; echo end'
+same 'what is in a directory that became a git directory is watched from then on' "$out" end
+"$ostiary" undo --yes >/dev/null 2>&1
+drop
+mkdir tools
+echo plain >tools/pre-push
+"$ostiary" create -q --live --name "$box" >/dev/null
+printf '[core]\n\thooksPath = tools\n' >>.git/config
+sleep 0.3
+say "$ostiary" exec "$box" -- sh -c "$until_gone; "'echo e >>tools/pre-push; until_gone tools/pre-push; echo end'
+same 'what a setting of the user names as hooks meanwhile is watched from then on' "$out" end
+"$ostiary" stop "$box" >/dev/null 2>&1
+"$ostiary" undo --yes >/dev/null 2>&1
+rm -rf tools
+git_ config --unset core.hooksPath
+drop
+live "$until_gone"'; many() { python3 -c "
+import os, sys
+for i in range(4000): open(sys.argv[1] + str(i), \"w\").write(\"x\")
+" "$1"; }; mkdir heap && many heap/a && echo e >heap/.envrc && many heap/b && until_gone heap/.envrc; ls heap | wc -l'
+same 'a dangerous file among thousands of others is taken away, and they are not' "$out" 8000
+rm -rf heap
+drop
+
 # --- deeper than any scan (case 65), and a git directory that lies elsewhere -------------------------
 box=$tag-l
 live 'python3 -c "

@@ -113,7 +113,7 @@ bool live_judge(struct live_tree *t, const char *path, mode_t mode, bool is_end,
         struct file_class_verdict by_path;
         file_class_of(t->classes, path, &by_path);
         const char *why = by_path.class == FILE_RUNS_ON_COMMIT ? by_path.why : v->why;
-        if (strcmp(v->why, "makes this a git directory") == 0)
+        if (classify_makes_git(v))
                 return false; /* its config and hooks are judged */
         if (str_starts(why, "commands of a rebase"))
                 return is_end;

@@ -29,7 +29,10 @@ enum {
         LOOK_MS = 2000, /* between full looks, where inotify cannot be had for all */
         FRESH_MS =
                 50, /* how long settings and shapes are believed, unless an event is about them */
-        ALONE_MS = 1500 /* how long a box may outlive its supervisor */
+        ALONE_MS = 1500,  /* how long a box may outlive its supervisor */
+        BURST_US = 2000,  /* events that come within this time of the last belong together */
+        BURST_WAKES = 64, /* so many times they are looked at at once */
+        GATHER_US = 500,  /* and then so much later */
 };
 
 void live_say(struct watch *w, const char *fmt, ...)
@@ -82,12 +85,20 @@ static bool is_old(const struct live_tree *t, const struct live_known *k, const 
         return false;
 }
 
-static void judge(struct watch *w, struct live_tree *t, const char *path, const struct stat *st)
+/* What is harmless by its place is so whatever it holds. What is not is heeded first and read then:
+ * a change is either read, or told of. */
+static void judge(struct watch *w, size_t tree, const char *path, const struct stat *st)
 {
+        struct live_tree *t = &w->live->v[tree];
         struct file_class_verdict v;
         const struct live_known *k = known(t, path);
-        if ((k && k->is_shown && k->ino == st->st_ino) ||
-            !live_judge(t, path, st->st_mode, w->is_end, &v) || is_old(t, k, st))
+        if (k && k->is_shown && k->ino == st->st_ino)
+                return;
+        classify_place(t->classify, path, WS_FILE, &v);
+        if (!live_is_guarded(v.class))
+                return;
+        live_heed_file(w, tree, path);
+        if (!live_judge(t, path, st->st_mode, w->is_end, &v) || is_old(t, k, st))
                 return;
         int r = live_take(t, w->dir_fd, path, &v);
         if (r == 0)
@@ -105,31 +116,11 @@ static void judge(struct watch *w, struct live_tree *t, const char *path, const 
 
 /* --- directories ------------------------------------------------------------------------------ */
 
-static void follow(struct watch *w, size_t tree, const char *path)
+static bool is_one_of(const char *name, const char *const *v)
 {
-        struct err err = {0};
-        char proc[64];
-        if (w->is_blind)
-                return;
-        _cleanup_close_ int fd = beneath_open_nosym(w->live->v[tree].fd, *path ? path : ".",
-                                                    O_PATH | O_DIRECTORY, 0, &err);
-        if (fd < 0)
-                return;
-        snprintf(proc, sizeof proc, "/proc/self/fd/%d", fd);
-        int wd = inotify_add_watch(w->notify_fd, proc,
-                                   IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE | IN_MODIFY |
-                                           IN_ONLYDIR);
-        if (wd >= 0) {
-                live_places_set(w, wd, tree, path);
-                return;
-        }
-        if (errno != ENOSPC && errno != ENOMEM)
-                return;
-        w->is_blind = true;
-        live_say(w,
-                 "T there are more directories in %s than this machine watches for you "
-                 "(fs.inotify.max_user_watches), so it is looked through every two seconds",
-                 w->live->v[tree].root);
+        while (*v && strcmp(*v, name) != 0)
+                v++;
+        return *v != NULL;
 }
 
 struct look {
@@ -140,14 +131,13 @@ struct look {
 static int on_entry(void *ctx, const char *path, const struct stat *st)
 {
         struct look *l = ctx;
-        struct live_tree *t = &l->w->live->v[l->tree];
         if (!S_ISDIR(st->st_mode)) {
-                judge(l->w, t, path, st);
+                judge(l->w, l->tree, path, st);
                 return 0;
         }
         if (live_is_installed(path))
                 return 1;
-        follow(l->w, l->tree, path);
+        live_follow(l->w, l->tree, path);
         return 0;
 }
 
@@ -155,7 +145,7 @@ static int on_entry(void *ctx, const char *path, const struct stat *st)
 static void look(struct watch *w, size_t tree, const char *path)
 {
         struct look l = {w, tree};
-        follow(w, tree, path);
+        live_follow(w, tree, path);
         if (live_walk(w->live->v[tree].fd, path, UINT64_MAX, on_entry, &l) < 0)
                 live_say(w, "T %s has directories that are too deep to be looked through",
                          w->live->v[tree].root);
@@ -167,11 +157,35 @@ static void look_at_all(struct watch *w)
                 look(w, i, "");
 }
 
-/* A directory that becomes a git directory gives a meaning to what lay in it before. */
+struct beside {
+        struct look look;
+        size_t skip; /* how much of a path names the directory */
+};
+
+/* Of a git directory everything counts but what it keeps by hash and by name. */
+static int on_beside(void *ctx, const char *path, const struct stat *st)
+{
+        static const char *const kept[] = {"objects", "refs", "logs", NULL};
+        struct beside *b = ctx;
+        if (S_ISDIR(st->st_mode) && is_one_of(path + b->skip, kept))
+                return 1;
+        return on_entry(&b->look, path, st);
+}
+
+/* look_beside(w, tree, dir): a directory that becomes a git directory gives a meaning to what lay
+ * in it before. In one that is called .git everything had it from the beginning, and what may have
+ * come before it was watched is looked at again. */
 static void look_beside(struct watch *w, size_t tree, const char *dir)
 {
         static const char *const files[] = {"config", "config.worktree", "info/attributes"};
+        static const char *const dirs[] = {"hooks", "objects/info"};
         struct live_tree *t = &w->live->v[tree];
+        struct beside b = {{w, tree}, *dir ? strlen(dir) + 1 : 0};
+        struct file_class_verdict v;
+        _cleanup_free_ char *head = str_fmt("%s%sHEAD", dir, *dir ? "/" : "");
+        classify_path(t->classify, head, WS_FILE, &v);
+        if (classify_makes_git(&v) && live_walk(t->fd, dir, UINT64_MAX, on_beside, &b) < 0)
+                live_say(w, "T %s has directories that are too deep to be looked through", t->root);
         for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
                 _cleanup_free_ char *path = str_fmt("%s%s%s", dir, *dir ? "/" : "", files[i]);
                 struct stat st;
@@ -179,10 +193,12 @@ static void look_beside(struct watch *w, size_t tree, const char *dir)
                 _cleanup_close_ int fd =
                         beneath_open_nosym(t->fd, path, O_PATH | O_NOFOLLOW, 0, &err);
                 if (fd >= 0 && fstat(fd, &st) == 0)
-                        judge(w, t, path, &st);
+                        judge(w, tree, path, &st);
         }
-        _cleanup_free_ char *hooks = str_fmt("%s%shooks", dir, *dir ? "/" : "");
-        look(w, tree, hooks);
+        for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
+                _cleanup_free_ char *path = str_fmt("%s%s%s", dir, *dir ? "/" : "", dirs[i]);
+                look(w, tree, path);
+        }
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -197,6 +213,7 @@ static void refresh(struct watch *w)
                 t->classify = classify_new(&t->ws, t->classes);
         }
         free(take_ptr(&w->plain));
+        live_heed_named(w);
         clock_gettime(CLOCK_MONOTONIC, &now);
         w->fresh_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
@@ -208,15 +225,8 @@ static bool is_stale(const struct watch *w)
         return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - w->fresh_ms > FRESH_MS;
 }
 
-static bool is_one_of(const char *name, const char *const *v)
-{
-        while (*v && strcmp(*v, name) != 0)
-                v++;
-        return *v != NULL;
-}
-
-/* is_harmless(w, t, path): by its place alone, so that an ordinary file costs no look at it. Of the
- * three events that a new file makes the last two are known already. */
+/* is_harmless(w, t, path): by its place alone, so that an ordinary file costs no look at it. Where
+ * writing is told of too, the next events of a new file are known already. */
 static bool is_harmless(struct watch *w, struct live_tree *t, const char *path)
 {
         struct file_class_verdict v;
@@ -258,9 +268,12 @@ static void on_event(struct watch *w, const struct inotify_event *e)
         if (fd < 0 || fstat(fd, &st) < 0)
                 return;
         if (!S_ISDIR(st.st_mode))
-                judge(w, t, path, &st);
-        else if (!live_is_installed(path))
+                judge(w, tree, path, &st);
+        else if (!live_is_installed(path)) {
+                /* Under a name that was another directory's a moment ago, perhaps. */
+                classify_forget(t->classify);
                 look(w, tree, path);
+        }
 }
 
 static void on_events(struct watch *w)
@@ -282,6 +295,26 @@ static void on_events(struct watch *w)
         }
 }
 
+static int64_t now_us(void)
+{
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* gather(w, end_fd): whoever makes thousands of files would have to wake us for each of them, which
+ * costs more than making it. The first are looked at one by one; while they keep coming the next
+ * are taken together. */
+static void gather(struct watch *w, int end_fd)
+{
+        struct pollfd p = {.fd = end_fd, .events = POLLIN};
+        int64_t now = now_us();
+        w->wakes_n = now - w->woken_us < BURST_US ? w->wakes_n + 1 : 0;
+        w->woken_us = now;
+        if (w->wakes_n >= BURST_WAKES)
+                (void)ppoll(&p, 1, &(struct timespec){.tv_nsec = GATHER_US * 1000l}, NULL);
+}
+
 static _Noreturn void watch_main(struct live *live, int dir_fd, int out_fd, int end_fd)
 {
         struct watch w = {.live = live,
@@ -292,9 +325,10 @@ static _Noreturn void watch_main(struct live *live, int dir_fd, int out_fd, int 
                 w.is_blind = true;
         /* What is there was looked through a moment ago, and the box does not run yet. */
         for (size_t i = 0; i < live->n; i++) {
-                follow(&w, i, "");
+                live_follow(&w, i, "");
                 for (size_t k = 0; k < live->v[i].dirs.n; k++)
-                        follow(&w, i, live->v[i].dirs.v[k]);
+                        live_follow(&w, i, live->v[i].dirs.v[k]);
+                live_heed(&w, i, ".git"); /* its settings name other files */
                 strs_free(&live->v[i].dirs);
         }
         live_say(&w, "R");
@@ -304,8 +338,10 @@ static _Noreturn void watch_main(struct live *live, int dir_fd, int out_fd, int 
                 int r = poll(p, 2, w.is_blind ? LOOK_MS : -1);
                 if (r < 0 && errno != EINTR)
                         _exit(1);
-                if (p[1].revents)
+                if (p[1].revents) {
                         on_events(&w);
+                        gather(&w, end_fd);
+                }
                 if (r == 0) {
                         refresh(&w);
                         look_at_all(&w);

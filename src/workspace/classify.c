@@ -239,6 +239,23 @@ void classify_place(struct classify *c, const char *path, enum ws_kind kind,
                     struct file_class_verdict *v)
 {
         by_place(c, path, kind == WS_DIR, v);
-        if (strcmp(v->why, MAKES_GIT) == 0)
+        if (classify_makes_git(v))
                 say(v, FILE_PLAIN, "");
+}
+
+bool classify_makes_git(const struct file_class_verdict *v)
+{
+        return strcmp(v->why, MAKES_GIT) == 0;
+}
+
+void classify_forget(struct classify *c)
+{
+        free(c->shape_dir);
+        c->shape_dir = NULL;
+}
+
+const struct strs *classify_named(const struct classify *c, const struct strs **configs)
+{
+        *configs = &c->said.configs;
+        return &c->said.hooks;
 }

@@ -29,4 +29,12 @@ void classify_path(struct classify *, const char *path, enum ws_kind, struct fil
  */
 void classify_place(struct classify *, const char *path, enum ws_kind, struct file_class_verdict *);
 
+/* For who judges on while a tree changes. classify_makes_git(verdict): does this file complete a
+ * git directory, where there was none? classify_forget(c): directories may have another shape now.
+ * classify_named(c, configs): directories of hooks and files of configuration that the root's own
+ * settings name; they are the classifier's. */
+bool classify_makes_git(const struct file_class_verdict *);
+void classify_forget(struct classify *);
+const struct strs *classify_named(const struct classify *, const struct strs **configs);
+
 #endif
