@@ -1,6 +1,6 @@
 /* door.h - the inside of egress: what its files share. One process, one loop, one box.
  *
- * accept.c takes connections in and finds out whom they mean; tls.c deciphers; h1_server.c and
+ * accept.c takes connections in, guest.c finds out whom they mean; tls.c deciphers; h1_server.c and
  * h2_server.c read requests; exchange*.c carry each through gate.c (policy), refuse.c (refusals),
  * upstream.c (origins); relay.c moves what passes unread; record.c tells audit; control.c listens
  * to the supervisor; link.c talks to dial and keeper. */

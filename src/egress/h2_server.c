@@ -1,5 +1,5 @@
 /* h2_server.c - requests of the box over HTTP/2: each stream becomes an exchange. See h2_server.h.
- * Called by accept.c; must never decide anything about a request but whether it can be read. */
+ * Called by guest.c; must never decide anything about a request but whether it can be read. */
 #include "egress/h2_server.h"
 
 #include "base/err.h"

@@ -1,6 +1,6 @@
 /* plan.h - deciding what a box will be. Split by question: plan.c (the order of decisions),
- * plan_workspace.c (which directory, and which never), plan_env.c (variables), plan_limits.c,
- * plan_door.c (what it may reach). */
+ * plan_workspace.c (which directory, and which never), plan_mounts.c (what it sees), plan_env.c
+ * (variables), plan_limits.c, plan_door.c (what it may reach). */
 #ifndef SESSION_PLAN_H
 #define SESSION_PLAN_H
 
@@ -18,6 +18,10 @@ int session_plan_seed(const struct session_plan *, const struct session_opts *,
  * for "none". */
 int plan_workspace(const struct session_opts *, const struct store *, const char *home,
                    struct session_plan *, struct err *);
+
+/* plan_mounts(opts, profile, tools, store, plan, err): what it sees, in the order of mounting. */
+int plan_mounts(const struct session_opts *, const struct profile *, const struct toolchain_set *,
+                const struct store *, struct session_plan *, struct err *);
 
 /* plan_env(opts, profile, tools, home, plan): the box's environment. */
 void plan_env(const struct session_opts *, const struct profile *, const struct toolchain_set *,
