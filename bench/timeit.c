@@ -5,8 +5,9 @@
  *                                      name kind every uid dir argv...
  *       kind: end (only how long it takes), stamp (it prints when it began), inner (it is `timeit
  *       inner`); every: run only in every so-many-th round; uid: as whom. Prints a line per row:
- *       name runs failures first_ms end_ms cpu_ms inner1_ms inner2_ms
- *   timeit inner CMD...            run the command twice and print the nanoseconds each time
+ *       name runs failures first_ms end_ms cpu_ms inner1_ms inner2_ms inner_cpu1_ms inner_cpu2_ms
+ *   timeit inner CMD...            run the command twice and print the nanoseconds each time took,
+ *                                  then those of processor time of the command and its children
  *   timeit many N P UID HOME DIR CMD...  start N with P at a time, "{}" is the number; prints ms
  * The processor time of a run is that of all its processes, also of those that left the session:
  * orphans come to us. Decides nothing and never fails because something was slow. */
@@ -40,7 +41,7 @@ struct row {
         uid_t uid;
         char *argv[WORDS_MAX];
         unsigned runs, failures;
-        struct series first, end, cpu, in1, in2;
+        struct series first, end, cpu, in1, in2, in_cpu1, in_cpu2;
 };
 
 static struct row rows[ROWS_MAX];
@@ -161,8 +162,8 @@ static void run_once(struct row *r, bool is_counted)
         if (!is_counted)
                 return;
 
-        long long a = 0, b = 0;
-        int fields = sscanf(text, "%lld %lld", &a, &b);
+        long long a = 0, b = 0, cpu_a = 0, cpu_b = 0;
+        int fields = sscanf(text, "%lld %lld %lld %lld", &a, &b, &cpu_a, &cpu_b);
         bool is_good =
                 status == 0 && (r->kind == KIND_END || fields >= (r->kind == KIND_STAMP ? 1 : 2));
         r->runs++;
@@ -177,6 +178,8 @@ static void run_once(struct row *r, bool is_counted)
         if (r->kind == KIND_INNER) {
                 add(&r->in1, (double)a / 1e6);
                 add(&r->in2, (double)b / 1e6);
+                add(&r->in_cpu1, (double)cpu_a / 1e6);
+                add(&r->in_cpu2, (double)cpu_b / 1e6);
         }
 }
 
@@ -223,9 +226,9 @@ static int rounds(unsigned n)
         }
         for (size_t i = 0; i < rows_n; i++) {
                 struct row *r = &rows[i];
-                printf("%s\t%u\t%u\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\n", r->name, r->runs, r->failures,
-                       median(&r->first), median(&r->end), median(&r->cpu), median(&r->in1),
-                       median(&r->in2));
+                printf("%s\t%u\t%u\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\n", r->name, r->runs,
+                       r->failures, median(&r->first), median(&r->end), median(&r->cpu),
+                       median(&r->in1), median(&r->in2), median(&r->in_cpu1), median(&r->in_cpu2));
         }
         return 0;
 }
@@ -235,17 +238,19 @@ static int rounds(unsigned n)
 
 static int inner(char **argv)
 {
-        long long took[2];
+        long long took[2], used[2];
         for (int i = 0; i < 2; i++) {
+                struct rusage u = {0};
                 int null = open("/dev/null", O_WRONLY | O_CLOEXEC), status = -1;
                 int64_t begin = now_ns();
                 pid_t pid = start(argv, getuid(), "", ".", null);
-                if (pid < 0 || waitpid(pid, &status, 0) < 0 || status != 0)
+                if (pid < 0 || wait4(pid, &status, 0, &u) < 0 || status != 0)
                         return 1;
                 took[i] = now_ns() - begin;
+                used[i] = (long long)(cpu_ms(&u) * 1e6);
                 close(null);
         }
-        printf("%lld %lld\n", took[0], took[1]);
+        printf("%lld %lld %lld %lld\n", took[0], took[1], used[0], used[1]);
         return 0;
 }
 
