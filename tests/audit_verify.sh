@@ -34,7 +34,7 @@ same 'a log that nobody touched' "$?:${out%% *}" "0:$n"
 same 'its last hash is that of its last line' "${out##*last: }" "$(tail -n 1 "$log" | tr -d '\n' | sha256sum | cut -d ' ' -f 1)"
 same 'only its owner reads log and head' "$(stat -c %a "$log" "$head" | tr '\n' ' ')" '600 600 '
 
-sed -i '4s/"kind":"e/"kind":"f/' "$log"
+sed -i '4s/"kind":"./"kind":"-/' "$log"
 found 'an edit' 'broken: line 5 does not continue the one before it*'
 sed -i '4d' "$log"
 found 'a gap' 'broken: line 4 says it is number 5*'

@@ -8,7 +8,7 @@
 enum audit_msg {
         /* supervisor -> role */
         AUDIT_WRITER = 1, /* empty; + a socket that brings DOOR_RECORD */
-        AUDIT_WITNESS,    /* empty; + a socket that brings AUDIT_CALL and AUDIT_SEEN, + an eventfd
+        AUDIT_WITNESS,    /* empty; + a pipe that brings AUDIT_CALL and AUDIT_SEEN, + an eventfd
                              that is written to when that is full */
         AUDIT_SETTLE,     /* empty; + a descriptor to close when what was sent so far is written */
         AUDIT_FINISH,     /* empty: no writer is left; write, send AUDIT_REFUSED, end */
@@ -16,7 +16,7 @@ enum audit_msg {
         AUDIT_NOTICE,  /* lstr sentence for the user */
         AUDIT_STUCK,   /* lstr sentence: the log cannot be written, and everybody waits */
         AUDIT_REFUSED, /* body of refused_put */
-        /* witness -> role */
+        /* witness -> role, through a pipe: u32 length of what follows, u32 type, body */
         AUDIT_SEEN, /* u32 pid, u32 source port, lstr program: it began to connect */
         AUDIT_CALL, /* struct door_record: of a process of the box */
         /* supervisor -> witness */
@@ -28,7 +28,7 @@ enum audit_msg {
  * ${log_fd} is open for reading and appending, ${head_fd} for reading and writing. */
 _Noreturn void audit_role_main(int control_fd, int log_fd, int head_fd, const char *box_id);
 
-enum { WITNESS_EXE_MAX = 1023 };
+enum { WITNESS_EXE_MAX = 1023, WITNESS_TELL_MAX = 64 << 10 };
 
 struct witness_table;
 struct witness_begin {

@@ -123,7 +123,7 @@ static void on_retry(void *ctx)
 }
 
 /* rest(): being woken for each call of the box costs more than writing it down, so what the witness
- * tells waits in its socket for a moment, and is then read together. */
+ * tells waits in its pipe for a moment, and is then read together. */
 static void rest(void)
 {
         struct itimerspec t = {.it_value = {.tv_nsec = REST_MS * 1000000L}};
@@ -196,7 +196,7 @@ static void take_frame(struct frame *f)
         take(&rec);
 }
 
-/* on_kick(ctx): the witness's socket is full: no rest now. */
+/* on_kick(ctx): the witness's pipe is full: no rest now. */
 static void on_kick(void *ctx, uint32_t events)
 {
         struct writer *w = ctx;
@@ -215,6 +215,7 @@ static void drop_writer(struct writer *w)
         loop_del(&w->kick_src);
         close_fd(&w->fd);
         close_fd(&w->kick_fd);
+        buf_free(&w->in);
         free(w);
 }
 
@@ -244,7 +245,7 @@ static void on_writer(void *ctx, uint32_t events)
                 read_writer(w);
                 return;
         }
-        while (r.out.len < BATCH_MAX)
+        while (r.out.len < BATCH_MAX || audit_who_has(w))
                 if (!audit_who_hear(&r, w)) {
                         if (errno != EAGAIN && errno != EINTR)
                                 drop_writer(w);
@@ -285,7 +286,7 @@ static void hear_all(bool is_last)
                         for (bool is_more = w->is_witness == (round == 0); is_more;) {
                                 if (w->is_witness)
                                         while ((is_more = audit_who_hear(&r, w)) &&
-                                               r.out.len < BATCH_MAX)
+                                               (r.out.len < BATCH_MAX || audit_who_has(w)))
                                                 ;
                                 else
                                         is_more = read_writer(w) && r.out.len >= BATCH_MAX;

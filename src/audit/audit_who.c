@@ -3,39 +3,84 @@
 
 #include "audit/audit_int.h"
 #include "base/cleanup.h"
+#include "base/cur.h"
+#include "base/str.h"
 #include "wire/door.h"
-#include "wire/frame.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { WITNESS_MS = 1, WITNESS_WAITS = 4, VAIN_MAX = 16, LINES_MAX = 1 << 20 };
 
+/* whole(w): the length of the message that is there as a whole; 0 when there is none yet, -1 when
+ * no witness writes such. */
+static ssize_t whole(const struct writer *w)
+{
+        size_t have = w->in.len - w->in_at;
+        uint32_t n;
+        struct cur c = cur_of(w->in.data + w->in_at, have);
+        if (have < sizeof n || cur_u32(&c, &n) < 0)
+                return 0;
+        if (n < sizeof n || n > WITNESS_TELL_MAX)
+                return -1;
+        return have - sizeof n >= n ? (ssize_t)n : 0;
+}
+
+bool audit_who_has(const struct writer *w)
+{
+        return whole(w) > 0;
+}
+
+/* next(w, msg): the next message, read with all that stand behind it in the pipe. */
+static bool next(struct writer *w, struct cur *msg)
+{
+        ssize_t n = whole(w);
+        if (n == 0) {
+                buf_drop(&w->in, w->in_at);
+                w->in_at = 0;
+                uint8_t *room = buf_room(&w->in, WITNESS_TELL_MAX);
+                if (!room)
+                        str_no_memory();
+                ssize_t got = read(w->fd, room, WITNESS_TELL_MAX);
+                w->in.len -= WITNESS_TELL_MAX - (got > 0 ? (size_t)got : 0);
+                if (got <= 0)
+                        return false;
+                n = whole(w);
+        }
+        if (n <= 0) {
+                errno = n < 0 ? EPROTO : EAGAIN;
+                return false;
+        }
+        *msg = cur_of(w->in.data + w->in_at + 4, (size_t)n);
+        w->in_at += 4 + (size_t)n;
+        return true;
+}
+
 bool audit_who_hear(struct role *r, struct writer *w)
 {
-        static struct frame f; /* another may be in hand */
-        uint32_t pid, port;
+        uint32_t type, pid, port;
+        struct cur body;
         struct door_record call;
         _cleanup_free_ char *exe = NULL;
         errno = 0;
-        if (frame_recv(w->fd, &f, false) <= 0)
+        if (!next(w, &body) || cur_u32(&body, &type) < 0)
                 return false;
         r->heard_n++;
-        if (f.type == AUDIT_CALL) {
+        if (type == AUDIT_CALL) {
                 /* Nothing passes unlogged, not even what makes no sense. */
-                if (door_record_get(&f.body, &call, &r->told) < 0)
+                if (door_record_get(&body, &call, &r->told) < 0)
                         call = (struct door_record){.kind = "call",
                                                     .verdict = "error",
                                                     .note = "a record that makes no sense was "
                                                             "sent to the log"};
                 chain_put(&r->chain, r->box, &call, NULL, &r->out);
         }
-        if (f.type == AUDIT_SEEN && cur_u32(&f.body, &pid) == 0 && cur_u32(&f.body, &port) == 0 &&
-            cur_lstr(&f.body, WITNESS_EXE_MAX, &exe) == 0)
+        if (type == AUDIT_SEEN && cur_u32(&body, &pid) == 0 && cur_u32(&body, &port) == 0 &&
+            cur_lstr(&body, WITNESS_EXE_MAX, &exe) == 0)
                 seen_put(&r->seen, port, pid, exe);
-        frame_release(&f);
         return true;
 }
 
@@ -48,7 +93,7 @@ static void hear_all(struct role *r, int wait_ms)
                 struct pollfd p = {.fd = w->fd, .events = POLLIN};
                 if (!w->is_witness || (wait_ms && poll(&p, 1, wait_ms) <= 0))
                         continue;
-                while (r->out.len < LINES_MAX && audit_who_hear(r, w))
+                while ((r->out.len < LINES_MAX || audit_who_has(w)) && audit_who_hear(r, w))
                         ;
         }
 }

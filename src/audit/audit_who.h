@@ -19,8 +19,10 @@ struct writer {
         int fd;
         struct loop_src *src;
         bool is_witness;
-        int kick_fd; /* of a witness: its socket is full; else -1 */
+        int kick_fd; /* of a witness: its pipe is full; else -1 */
         struct loop_src *kick_src;
+        struct buf in; /* of a witness: what was read, from ${in_at} on not heard yet */
+        size_t in_at;
 };
 
 struct role {
@@ -47,6 +49,8 @@ struct role {
 /* audit_who_hear(r, w): one thing that this witness tells. false when there is none now; errno is 0
  * then when it is gone. */
 bool audit_who_hear(struct role *, struct writer *);
+/* audit_who_has(w): something was read and not heard: who stops now is not woken for it. */
+bool audit_who_has(const struct writer *);
 
 /* audit_who_drain(r): what the witnesses told so far. To be called before a record of anybody else
  * is taken: it happened before. */

@@ -2,7 +2,7 @@
  * the log and lets it go on, or answers with the error that the table of calls has for it. The
  * decision is the table's; what the witness reads of a call is evidence and decides nothing.
  *
- * A call waits until its record is in the socket of the log's writer, so a box that makes many is
+ * A call waits until its record is in the pipe of the log's writer, so a box that makes many is
  * slowed, and none is lost. Should the witness die, its successor finds the call that it had in
  * hand in a page that both share, and answers it; until then the box waits. */
 #ifndef AUDIT_WITNESS_H
@@ -31,7 +31,7 @@ struct witness {
         void *flight;   /* the page */
 };
 
-/* witness_start(w, a, table, err): with a socket of its own to the log of ${a}. ${w} is zero, or
+/* witness_start(w, a, table, err): with a pipe of its own to the log of ${a}. ${w} is zero, or
  * one whose process has ended (witness_end): then the new one goes on where that one was. ${table}
  * must stay. The listener comes later (witness_listen), because the role is started while the box
  * is built. */

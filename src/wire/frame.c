@@ -61,21 +61,6 @@ int frame_send_data(int sock, uint32_t type, const void *p, size_t n)
         return send_raw(sock, type, p, n, NULL, 0);
 }
 
-void frame_begin(struct buf *b, uint32_t type)
-{
-        b->len = 0;
-        buf_put_u32(b, type);
-}
-
-int frame_post(int sock, const struct buf *b)
-{
-        if (b->is_broken || b->len > FRAME_INLINE_MAX + 4) {
-                errno = b->is_broken ? ENOMEM : EMSGSIZE;
-                return -1;
-        }
-        return write(sock, b->data, b->len) == (ssize_t)b->len ? 0 : -1;
-}
-
 int frame_recv(int sock, struct frame *f, bool takes_spill)
 {
         _cleanup_close_ int mem = -1; /* before the first goto, or its close would see garbage */

@@ -32,12 +32,6 @@ int frame_send(int sock, uint32_t type, const struct buf *body, const int *fds, 
 /* frame_send_data(sock, type, p, n): the same for plain bytes, at most FRAME_INLINE_MAX. */
 int frame_send_data(int sock, uint32_t type, const void *, size_t n);
 
-/* frame_begin(b, type), frame_post(sock, b): a message that is put together where it is sent from,
- * and without descriptors: the cheapest way, for who sends very many. The sender has to ignore
- * SIGPIPE. */
-void frame_begin(struct buf *, uint32_t type);
-int frame_post(int sock, const struct buf *);
-
 /* frame_recv(sock, f, takes_spill): the next frame. Returns 1, 0 at the end, -1 with errno (EPROTO:
  * the peer does not speak our language; close it). Call frame_release before the next one. */
 int frame_recv(int sock, struct frame *, bool takes_spill);
