@@ -134,6 +134,33 @@ static void make_trees(void)
                 abort();
 }
 
+/* As a live workspace is judged: there is no before, and it changes meanwhile. */
+static void test_meanwhile(int dir_fd, char *dir)
+{
+        struct ws_root now = {.kind = WS_ROOT_LIVE, .host = dir, .host_fd = dir_fd};
+        struct file_class_verdict v;
+        const struct strs *configs = NULL;
+        ws_view_add(&now.after, dir_fd, false);
+        struct classify *c = classify_new(&now, NULL);
+        const struct strs *hooks = classify_named(c, &configs);
+        check(strs_has(hooks, "tools/hooks"), "hooks that settings name", "are not among %zu",
+              hooks->n);
+        check(strs_has(configs, "shared.cfg"), "configuration that settings name",
+              "is not among %zu", configs->n);
+        classify_path(c, "late/HEAD", WS_FILE, &v);
+        check(!classify_makes_git(&v), "control: a HEAD alone", "is %s", v.why);
+        put("b", "late/objects/", "");
+        put("b", "late/refs/", "");
+        put("b", "late/HEAD", "ref: refs/heads/x");
+        classify_forget(c);
+        classify_path(c, "late/HEAD", WS_FILE, &v);
+        check(classify_makes_git(&v), "a directory that becomes a git directory", "is %s", v.why);
+        classify_path(c, ".git/HEAD", WS_FILE, &v);
+        check(!classify_makes_git(&v), "one that is called .git was one before", "is %s", v.why);
+        classify_free(c);
+        ws_view_free(&now.after);
+}
+
 int main(void)
 {
         char dir[64];
@@ -187,6 +214,8 @@ int main(void)
         is("lnk/.gitattributes", FILE_RUNS_ON_COMMIT, NULL);
         is("lnk/.git", FILE_RUNS_ON_COMMIT, NULL);
         is(".idea", FILE_RUNS_ON_OPEN, NULL);
+
+        test_meanwhile(b, dir);
 
         /* a root that is a git directory itself, as one that lies outside of the workspace */
         struct ws_root whole = root;
