@@ -161,9 +161,12 @@ static void one(char kind, uint64_t v, struct peek *peek, struct buf *out)
 void call_words(const char *name, const uint64_t args[6], struct peek *peek, struct buf *out)
 {
         const char *shape = "xxx";
-        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-                if (strcmp(shapes[i].name, name) == 0)
+        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+                if (strcmp(shapes[i].name, name) == 0) {
                         shape = shapes[i].args;
+                        break;
+                }
+        }
         for (size_t i = 0; shape[i]; i++) {
                 if (i)
                         buf_put_str(out, ", ");

@@ -245,9 +245,11 @@ static void read_any(int error)
                 for (int i = 0; i < 6; i++)
                         args[i] = arg(i);
                 call_words(c.name, args, &c.peek, &c.note);
-                if (error)
-                        buf_put_fmt(&c.note, "%s%s", c.note.len ? " = " : "",
-                                    strerrorname_np(error));
+                if (error) {
+                        const char *words = strerrorname_np(error);
+                        buf_put_str(&c.note, c.note.len ? " = " : "");
+                        buf_put_str(&c.note, words ? words : "refused");
+                }
         }
         c.r->note = buf_cstr(&c.note);
 }
