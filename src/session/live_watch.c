@@ -30,9 +30,9 @@ enum {
         FRESH_MS =
                 50, /* how long settings and shapes are believed, unless an event is about them */
         ALONE_MS = 1500,  /* how long a box may outlive its supervisor */
-        BURST_US = 2000,  /* events that come within this time of the last belong together */
+        BURST_US = 1000,  /* a pause that ends a row of events */
         BURST_WAKES = 64, /* so many times they are looked at at once */
-        GATHER_US = 500,  /* and then so much later */
+        GATHER_US = 2000, /* and then so much later */
 };
 
 void live_say(struct watch *w, const char *fmt, ...)
@@ -302,17 +302,17 @@ static int64_t now_us(void)
         return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* gather(w, end_fd): whoever makes thousands of files would have to wake us for each of them, which
- * costs more than making it. The first are looked at one by one; while they keep coming the next
- * are taken together. */
-static void gather(struct watch *w, int end_fd)
+/* on_woken(w, end_fd): whoever makes thousands of files would have to wake us for each of them,
+ * which costs more than making it. The first are looked at one by one; while they keep coming the
+ * next are taken together. */
+static void on_woken(struct watch *w, int end_fd)
 {
         struct pollfd p = {.fd = end_fd, .events = POLLIN};
-        int64_t now = now_us();
-        w->wakes_n = now - w->woken_us < BURST_US ? w->wakes_n + 1 : 0;
-        w->woken_us = now;
+        w->wakes_n = now_us() - w->rested_us < BURST_US ? w->wakes_n + 1 : 0;
+        on_events(w);
         if (w->wakes_n >= BURST_WAKES)
                 (void)ppoll(&p, 1, &(struct timespec){.tv_nsec = GATHER_US * 1000l}, NULL);
+        w->rested_us = now_us();
 }
 
 static _Noreturn void watch_main(struct live *live, int dir_fd, int out_fd, int end_fd)
@@ -338,10 +338,8 @@ static _Noreturn void watch_main(struct live *live, int dir_fd, int out_fd, int 
                 int r = poll(p, 2, w.is_blind ? LOOK_MS : -1);
                 if (r < 0 && errno != EINTR)
                         _exit(1);
-                if (p[1].revents) {
-                        on_events(&w);
-                        gather(&w, end_fd);
-                }
+                if (p[1].revents)
+                        on_woken(&w, end_fd);
                 if (r == 0) {
                         refresh(&w);
                         look_at_all(&w);

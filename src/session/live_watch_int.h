@@ -33,8 +33,8 @@ struct watch {
         char *plain;      /* the path that was harmless last; or NULL */
         char *named;      /* what the settings name, as it was heeded last; or NULL */
         uint64_t taken_n;
-        int64_t woken_us; /* when events were read last */
-        unsigned wakes_n; /* in a row without a pause */
+        int64_t rested_us; /* when the last events were done with */
+        unsigned wakes_n;  /* in a row without a pause */
 };
 
 /* live_follow(w, tree, path): be told what appears in this directory; also when it was moved and is
