@@ -8,6 +8,7 @@
 #include "audit/audit.h"
 #include "audit/audit_int.h"
 #include "audit/audit_who.h"
+#include "audit/audit_write.h"
 #include "audit/chain.h"
 #include "audit/head.h"
 #include "base/cleanup.h"
@@ -20,143 +21,29 @@
 #include "wire/frame.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <time.h>
 
 enum {
         BATCH_MAX = 1 << 20, /* bytes of lines made before they are written */
-        RETRY_MS = 500,
         LAST_TRIES = 3,
-        REST_MS = 250,
-        REST_BELOW = 64, /* of more than that the sockets may be full soon */
 };
-
-/* A box that makes a million requests fills a disk; at this size the log counts as full. */
-#define LOG_MAX ((uint64_t)1 << 30)
 
 static struct role r;
 
 static struct frame in; /* large, so not on the stack */
-
-static void say(enum audit_msg type, const char *words)
-{
-        _cleanup_buf_ struct buf b = {0};
-        buf_put_lstr(&b, words);
-        frame_send(r.control_fd, type, &b, NULL, 0);
-}
 
 static uint64_t now_us(void)
 {
         struct timespec t;
         clock_gettime(CLOCK_REALTIME, &t);
         return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
-
-/* --- writing ---------------------------------------------------------------------------------- */
-
-static int put_head(void)
-{
-        r.is_behind = head_write(r.head_fd, &r.chain, r.log_len) < 0;
-        return r.is_behind ? -1 : 0;
-}
-
-/* flush(): as much as the log takes, and then its head. 0 when nothing is left, else -1 with errno.
- */
-static int flush(void)
-{
-        bool is_any = r.out.len > 0;
-        while (r.out.len) {
-                if (r.log_len >= LOG_MAX) {
-                        errno = EFBIG;
-                        return -1;
-                }
-                ssize_t n = write(r.log_fd, r.out.data, r.out.len);
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0)
-                        return -1;
-                r.log_len += (uint64_t)n;
-                buf_drop(&r.out, (size_t)n);
-        }
-        /* After the log: a head that is ahead of it would look like a log that was cut. */
-        return is_any || r.is_behind ? put_head() : 0;
-}
-
-static void set_reading(bool is_on)
-{
-        for (size_t i = 0; i < r.writers_n; i++)
-                loop_want(r.writers[i]->src, is_on ? EPOLLIN : 0);
-}
-
-static void get_stuck(void)
-{
-        char words[256];
-        snprintf(words, sizeof words,
-                 "the log of box %s cannot be written (%s); the box waits until it can", r.box,
-                 errno == EFBIG ? "it has reached its largest size" : strerror(errno));
-        if (!r.is_stuck)
-                say(AUDIT_STUCK, words);
-        r.is_stuck = true;
-        set_reading(false);
-        loop_timer_set(r.loop, &r.retry, RETRY_MS);
-}
-
-static void on_retry(void *ctx)
-{
-        (void)ctx;
-        if (flush() < 0) {
-                get_stuck();
-                return;
-        }
-        r.is_stuck = false;
-        set_reading(true);
-        say(AUDIT_NOTICE, "the log can be written again; the box goes on");
-}
-
-/* rest(): being woken for each call of the box costs more than writing it down, so what the witness
- * tells waits in its pipe for a moment, and is then read together. */
-static void rest(void)
-{
-        struct itimerspec t = {.it_value = {.tv_nsec = REST_MS * 1000000L}};
-        if (timerfd_settime(r.rest_fd, 0, &t, NULL) < 0)
-                return;
-        for (size_t i = 0; i < r.writers_n; i++)
-                if (r.writers[i]->is_witness)
-                        loop_want(r.writers[i]->src, 0);
-}
-
-static void on_rest_over(void *ctx, uint32_t events)
-{
-        uint64_t n;
-        (void)ctx;
-        (void)events;
-        if (read(r.rest_fd, &n, sizeof n) > 0 && !r.is_stuck)
-                set_reading(true);
-}
-
-/* after_round(ctx): one write for everything that the round brought. */
-static bool after_round(void *ctx)
-{
-        (void)ctx;
-        if (r.is_stuck || !r.out.len)
-                return false;
-        if (flush() < 0) {
-                get_stuck();
-                return false;
-        }
-        if (r.heard_n && r.heard_n < REST_BELOW && !r.is_stuck)
-                rest();
-        r.heard_n = 0;
-        return false;
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -203,7 +90,7 @@ static void on_kick(void *ctx, uint32_t events)
         uint64_t n;
         (void)events;
         if (read(w->kick_fd, &n, sizeof n) > 0 && !r.is_stuck)
-                set_reading(true);
+                audit_write_reading(&r, true);
 }
 
 static void drop_writer(struct writer *w)
@@ -290,7 +177,7 @@ static void hear_all(bool is_last)
                                                 ;
                                 else
                                         is_more = read_writer(w) && r.out.len >= BATCH_MAX;
-                                is_more = flush() == 0 && is_more && is_last;
+                                is_more = audit_write_flush(&r) == 0 && is_more && is_last;
                         }
                 }
         }
@@ -300,7 +187,7 @@ static void hear_all(bool is_last)
 static _Noreturn void finish(bool is_asked)
 {
         hear_all(true);
-        for (int i = 0; i < LAST_TRIES && flush() < 0; i++) {
+        for (int i = 0; i < LAST_TRIES && audit_write_flush(&r) < 0; i++) {
                 struct timespec pause = {.tv_nsec = 100000000};
                 nanosleep(&pause, NULL);
         }
@@ -328,8 +215,8 @@ static void on_control(void *ctx, uint32_t events)
                 frame_release(&in); /* what is heard now is read into it */
                 if (!r.is_stuck)
                         hear_all(false);
-                if (!r.is_stuck && flush() < 0)
-                        get_stuck();
+                if (!r.is_stuck && audit_write_flush(&r) < 0)
+                        audit_write_stuck(&r);
                 return;
         }
         bool is_witness = in.type == AUDIT_WITNESS;
@@ -368,11 +255,8 @@ static int begin(struct err *err)
         compare_head();
         if (r.chain.is_torn)
                 chain_mend(&r.chain, r.box, now_us(), &r.out);
-        r.rest_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-        if (r.rest_fd < 0 || !loop_add(r.loop, r.rest_fd, EPOLLIN, on_rest_over, NULL))
-                return err_sys(err, "make a timer");
-        r.retry = (struct loop_timer){.fn = on_retry};
-        loop_after(r.loop, after_round, NULL);
+        if (audit_write_begin(&r, err) < 0)
+                return -1;
         r.control_src = loop_add(r.loop, r.control_fd, EPOLLIN, on_control, NULL);
         if (!r.control_src)
                 return err_sys(err, "listen to the supervisor");
@@ -400,7 +284,7 @@ _Noreturn void audit_role_main(int control_fd, int log_fd, int head_fd, const ch
         r = (struct role){
                 .box = box_id, .control_fd = control_fd, .log_fd = log_fd, .head_fd = head_fd};
         if (begin(&err) < 0) {
-                say(AUDIT_NOTICE, err.text);
+                audit_write_say(&r, AUDIT_NOTICE, err.text);
                 _exit(125);
         }
         loop_run(r.loop);
