@@ -15,9 +15,10 @@ static void ask(void)
 
 void spread_off(pid_t pid)
 {
-        int here = sched_getcpu();
+        int cpu = sched_getcpu();
+        size_t here = (size_t)cpu;
         ask();
-        if (given_n < 2 || here < 0 || here >= CPU_SETSIZE || !CPU_ISSET(here, &given))
+        if (given_n < 2 || cpu < 0 || here >= CPU_SETSIZE || !CPU_ISSET(here, &given))
                 return;
         cpu_set_t others = given;
         CPU_CLR(here, &others);
