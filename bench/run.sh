@@ -60,7 +60,7 @@ timeit=$scratch/bin/timeit
 
 # --- rows --------------------------------------------------------------------------------------------
 
-declare -A first end cpu runs failures in1 in2 in_cpu1 in_cpu2
+declare -A first end cpu runs failures in1 in2 in_cpu1 in_cpu2 paired
 spec=''
 row() { # name kind every uid dir argv...
 	local line=$1
@@ -69,10 +69,10 @@ row() { # name kind every uid dir argv...
 	spec+=$line$'\n'
 }
 measure() { # rounds: run the rows so far and take in their medians
-	local name n bad f e c a b x y
-	while IFS=$'\t' read -r name n bad f e c a b x y; do
+	local name n bad f e c a b x y r
+	while IFS=$'\t' read -r name n bad f e c a b x y r; do
 		runs[$name]=$n failures[$name]=$bad first[$name]=$f end[$name]=$e cpu[$name]=$c
-		in1[$name]=$a in2[$name]=$b in_cpu1[$name]=$x in_cpu2[$name]=$y
+		in1[$name]=$a in2[$name]=$b in_cpu1[$name]=$x in_cpu2[$name]=$y paired[$name]=$r
 	done < <(printf '%s' "$spec" | env -i PATH="$PATH" LANG=C.UTF-8 HOME="$root_home" "$timeit" rounds "$1" "$home" 2>>"$scratch/errors")
 	spec=''
 }

@@ -6,6 +6,8 @@
  *       kind: end (only how long it takes), stamp (it prints when it began), inner (it is `timeit
  *       inner`); every: run only in every so-many-th round; uid: as whom. Prints a line per row:
  *       name runs failures first_ms end_ms cpu_ms inner1_ms inner2_ms inner_cpu1_ms inner_cpu2_ms
+ *       cpu_ratio (to the first row, the median of what each round says: a machine that gets slower
+ *       in between does so for both)
  *   timeit inner CMD...            run the command twice and print the nanoseconds each time took,
  *                                  then those of processor time of the command and its children
  *   timeit many N P UID HOME DIR CMD...  start N with P at a time, "{}" is the number; prints ms
@@ -73,6 +75,20 @@ static double median(struct series *s)
                 return -1;
         qsort(s->v, s->n, sizeof *s->v, by_value);
         return s->n % 2 ? s->v[s->n / 2] : (s->v[s->n / 2 - 1] + s->v[s->n / 2]) / 2;
+}
+
+/* paired(r, base): median of the ratios of processor time round by round; -1 when one of them was
+ * not in every round. */
+static double paired(const struct row *r, const struct row *base)
+{
+        static struct series s;
+        s.n = 0;
+        if (r->cpu.n != base->cpu.n)
+                return -1;
+        for (size_t i = 0; i < r->cpu.n; i++)
+                if (base->cpu.v[i] > 0)
+                        add(&s, r->cpu.v[i] / base->cpu.v[i]);
+        return median(&s);
 }
 
 static double cpu_ms(const struct rusage *u)
@@ -224,11 +240,15 @@ static int rounds(unsigned n)
                                 run_once(r, true);
                 }
         }
+        static double ratios[ROWS_MAX];
+        for (size_t i = 0; i < rows_n; i++) /* before the medians, which sort */
+                ratios[i] = paired(&rows[i], &rows[0]);
         for (size_t i = 0; i < rows_n; i++) {
                 struct row *r = &rows[i];
-                printf("%s\t%u\t%u\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\n", r->name, r->runs,
-                       r->failures, median(&r->first), median(&r->end), median(&r->cpu),
-                       median(&r->in1), median(&r->in2), median(&r->in_cpu1), median(&r->in_cpu2));
+                printf("%s\t%u\t%u\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.4f\n", r->name,
+                       r->runs, r->failures, median(&r->first), median(&r->end), median(&r->cpu),
+                       median(&r->in1), median(&r->in2), median(&r->in_cpu1), median(&r->in_cpu2),
+                       ratios[i]);
         }
         return 0;
 }
