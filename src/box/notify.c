@@ -32,8 +32,10 @@ static int carry(void *ctx)
         struct timespec moment = {.tv_nsec = 20000};
         while (b->notify_fd == -1)
                 nanosleep(&moment, NULL);
-        if (b->notify_fd >= 0 && send_built(b) < 0)
+        if (b->notify_fd >= 0 && send_built(b) < 0) {
+                close(b->notify_fd); /* or whom we carried it for waits for an answer for ever */
                 _exit(1);
+        }
         _exit(0);
 }
 
@@ -67,8 +69,12 @@ int notify_filter(struct build *b, struct err *err)
 int notify_built(struct build *b)
 {
         bool has_listener = b->notify_fd >= 0;
-        if (!(b->is_carried && has_listener) && send_built(b) < 0)
+        if (!(b->is_carried && has_listener) && send_built(b) < 0) {
+                /* To end is a call that is told of, and nobody but us holds the listener. */
+                if (has_listener)
+                        close(b->notify_fd);
                 return -1;
+        }
         if (has_listener) {
                 int listener = b->notify_fd;
                 if (b->is_carried) { /* until it is sent it must not be closed */

@@ -88,9 +88,10 @@ int box_start(const struct box_plan *plan, const struct box_first *first, int ne
         /* We may not enter a user namespace and come back, so somebody else does, and has our child
          * there. It lives on our stack while we stand still; pid 1 has a copy of everything. */
         volatile int failed = 0;
+        pid_t self = getpid();
         pid_t between = vfork();
         if (between == 0) {
-                spread_off(getppid()); /* it has other things to do than to stand in pid 1's way */
+                spread_off(self); /* it has other things to do than to stand in pid 1's way */
                 if (setns(user_ns, CLONE_NEWUSER) < 0 ||
                     (box->pid = (pid_t)syscall(SYS_clone3, &a, sizeof a)) < 0)
                         failed = errno;
