@@ -42,8 +42,8 @@ static void on_refill(void *ctx)
         sup_refill(ctx);
 }
 
-/* move_in(s): all that is done for a box besides building it. When its first command runs, or when a
- * box that waits for one is built: before that every processor has better things to do. */
+/* move_in(s): all that is done for a box besides building it. When its first command runs, or when
+ * a box that waits for one is built: before that every processor has better things to do. */
 static int move_in(struct sup *s)
 {
         if (s->is_started)
