@@ -89,8 +89,8 @@ static void on_retry(void *ctx)
         audit_write_say(r, AUDIT_NOTICE, "the log can be written again; the box goes on");
 }
 
-/* rest(r): being woken for each call of the box costs more than writing it down, so what the witness
- * tells waits in its pipe for a moment, and is then read together. */
+/* rest(r): being woken for each call of the box costs more than writing it down, so what the
+ * witness tells waits in its pipe for a moment, and is then read together. */
 static void rest(struct role *r)
 {
         struct itimerspec t = {.it_value = {.tv_nsec = REST_MS * 1000000L}};
