@@ -46,6 +46,10 @@ HOSTCC  := gcc
 else
 CPPFLAGS += -D_FORTIFY_SOURCE=3
 LDFLAGS += -static-pie
+# It relocates itself before anything else; a packed table is a tenth of a millisecond less. The C library reads it from 2.36 on.
+ifneq ($(shell printf '\043include <features.h>\n\043if __GLIBC_PREREQ(2,36)\nyes\n\043endif\n' | $(CC) -E -P - 2>/dev/null | grep -x yes),)
+LDFLAGS += -Wl,-z,pack-relative-relocs
+endif
 endif
 DOOR_LDFLAGS := $(filter-out -static-pie,$(LDFLAGS)) -pie
 ifeq ($(VARIANT),weak)

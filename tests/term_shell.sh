@@ -63,7 +63,8 @@ tm resize-window -t main -x 100 -y 30
 sleep 0.3
 term_type 'stty size'
 shows 'a resized window' '^30 100'
-term_type "trap 'echo win''ch' WINCH"
+term_type "trap 'echo win''ch' WINCH; echo tr''ap is set"
+shows 'a shell that waits for it' '^trap is set'
 tm resize-window -t main -x 90 -y 28
 shows 'SIGWINCH arrives' '^(box> )?winch'
 term_type 'trap - WINCH; stty size'
