@@ -63,7 +63,7 @@ complete -c ostiary -n __fish_use_subcommand -a help -d 'the overview, or the pa
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -s w -l workspace -x -a '(__fish_complete_directories)' -d 'the directory to work on'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l live -d 'write to the workspace itself'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l no-mask -d 'show secrets that lie in the workspace'
-complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -s p -l profile -x -a '(__ostiary_profiles)' -d 'what the agent needs'
+complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l profile -x -a '(__ostiary_profiles)' -d 'what the agent needs'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain exec' -s e -l env -x -d 'set or pass on a variable'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l bind -r -F -d 'show a host path'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l limit -x -a 'memory= cpu= pids= files= disk= time= inotify=' -d 'a limit'
@@ -113,7 +113,7 @@ complete -c ostiary -n '__fish_seen_subcommand_from policy' -l data -x -d 'its b
 
 complete -c ostiary -n '__fish_seen_subcommand_from run create explain' -a '(__ostiary_profiles)' -d agent
 complete -c ostiary -n '__fish_seen_subcommand_from exec attach logs stop rm' -a '(__ostiary_boxes)' -d box
-complete -c ostiary -n '__fish_seen_subcommand_from cp' -F -a '(__ostiary_boxes | string replace -r "$" :)'
+complete -c ostiary -n '__fish_seen_subcommand_from cp' -F -a '(__ostiary_boxes | string replace -r \'$\' :)' -d box
 complete -c ostiary -n '__fish_seen_subcommand_from profile' -a 'ls show new (__ostiary_profiles)'
 complete -c ostiary -n '__fish_seen_subcommand_from diff' -l stat -d 'one row per file'
 complete -c ostiary -n '__fish_seen_subcommand_from diff' -l name-only -d 'names alone'
@@ -141,13 +141,13 @@ complete -c ostiary -n '__fish_seen_subcommand_from undo' -l json -d 'as JSON'
 complete -c ostiary -n '__fish_seen_subcommand_from undo' -F
 complete -c ostiary -n '__fish_seen_subcommand_from history' -l json -d 'as JSON'
 complete -c ostiary -n '__fish_seen_subcommand_from history' -F
-complete -c ostiary -n '__fish_seen_subcommand_from help' -a 'run shell create exec attach cp ps logs stop rm gc explain doctor probe profile policy version help'
-complete -c ostiary -n '__fish_seen_subcommand_from policy' -a check
+complete -c ostiary -n '__fish_seen_subcommand_from help' -a 'run shell create exec attach cp diff apply undo history ps logs log timeline report audit forward ports stop rm resume fork snapshot snapshots turns gc allow deny rules approvals approve refuse why learn trust secret secrets revoke rotate explain doctor probe profile policy version help'
+complete -c ostiary -n '__fish_seen_subcommand_from policy' -a 'check reload (__ostiary_boxes)'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l allow -x -d 'let it reach something'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l deny -x -d 'refuse it something'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l policy -r -F -d 'rules that go before your own'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l secret -x -d 'a key that it may use and never has'
-complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l as -x -a '(ls ~/.config/ostiary/identities 2>/dev/null)' -d 'a named set of secrets'
+complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l as -x -a '(ls (set -q XDG_CONFIG_HOME; and echo $XDG_CONFIG_HOME; or echo ~/.config)/ostiary/identities 2>/dev/null)' -d 'a named set of secrets'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l level -x -a 'easy strict learn' -d 'what becomes of what no rule speaks of'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l upstream-proxy -x -d 'how this machine reaches the world'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create explain' -l on-door-fault -x -a 'stop pause' -d 'when a process of the door dies'
@@ -189,3 +189,5 @@ complete -c ostiary -n '__fish_seen_subcommand_from secret' -l dry-run -d 'impor
 complete -c ostiary -n '__fish_seen_subcommand_from secret' -s y -l yes -d 'import: do not ask'
 complete -c ostiary -n '__fish_seen_subcommand_from secret' -l none -d 'passwd: a key file instead of a passphrase'
 complete -c ostiary -n '__fish_seen_subcommand_from secret' -l passphrase-fd -x -d 'read the passphrase from this descriptor'
+complete -c ostiary -n '__fish_seen_subcommand_from approve refuse' -a '(ostiary approvals 2>/dev/null | awk "NR > 1 {print \\$1}")' -d 'waiting request'
+complete -c ostiary -n '__fish_seen_subcommand_from trust' -a '(__fish_complete_directories)'
