@@ -39,9 +39,6 @@ unset XDG_STATE_HOME XDG_DATA_HOME XDG_CONFIG_HOME XDG_RUNTIME_DIR
 boxes=$HOME/.local/state/ostiary/boxes
 tag=t$$
 bad=0
-# OSTIARY_TEST_SLOW=N multiplies the times that are allowed; a sanitizer build counts as 6.
-slow=${OSTIARY_TEST_SLOW:-1}
-[ "${VARIANT:-release}" = asan ] && slow=$((slow * 6))
 cd "$work/ws" || exit 1
 
 ok() { echo "ok $*"; }
@@ -61,10 +58,11 @@ holds() { # name, text, pattern of a part of it
 	if [[ $2 == *$3* ]]; then ok "$1"; else not_ok "$1" "\"$3\" is not in \"$2\""; fi
 }
 
-# say COMMAND...: run it with no input; $out, $err, $code and $ms tell how it went. 30 s at most.
+# say COMMAND...: run it with no input; $out, $err, $code and $ms tell how it went. What takes longer than any busy
+# machine needs has hung, and ends with 124.
 say() {
 	local start=$EPOCHREALTIME
-	timeout -k 5 "${SAY_LIMIT:-30}" "$@" </dev/null >"$work/.out" 2>"$work/.err"
+	timeout -k 5 "${SAY_LIMIT:-150}" "$@" </dev/null >"$work/.out" 2>"$work/.err"
 	code=$?
 	local end=$EPOCHREALTIME
 	ms=$(((${end/./} - ${start/./}) / 1000))
@@ -95,7 +93,7 @@ below() { cat "/proc/$1/task/$1/children" 2>/dev/null; }
 # box_groups: control groups of this suite's boxes (their names begin with $tag) that exist.
 box_groups() { find /sys/fs/cgroup -type d -name "*$tag*" 2>/dev/null; }
 
-# wait_for SECONDS COMMAND...: until it succeeds.
+# wait_for SECONDS COMMAND...: until it succeeds. The seconds are for a machine that is busy with something else.
 wait_for() {
 	local last=$((SECONDS + $1))
 	shift
@@ -111,8 +109,8 @@ is_gone() { [ ! -e "/proc/$1" ] || grep -q '^State:[[:space:]]*[ZX]' "/proc/$1/s
 
 # left: in words, what there is of boxes: processes, control groups, mounts, directories.
 left() {
-	wait_for 5 no_orphans || echo "processes: $(ps -o pid=,comm= -p "$(orphans | paste -sd,)" | tr '\n' ' ')"
-	wait_for 5 no_groups || echo "control groups: $(box_groups | head -n 3 | tr '\n' ' ')"
+	wait_for 60 no_orphans || echo "processes: $(ps -o pid=,comm= -p "$(orphans | paste -sd,)" | tr '\n' ' ')"
+	wait_for 60 no_groups || echo "control groups: $(box_groups | head -n 3 | tr '\n' ' ')"
 	grep -F " $work" /proc/self/mountinfo
 	[ -z "$(ls -A "$boxes" 2>/dev/null)" ] || echo "on disk: $(ls -A "$boxes" | head -n 3 | tr '\n' ' ')"
 }

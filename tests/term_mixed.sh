@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=90
+# suite: users=root,user timeout=300
 # term_mixed.sh - half a terminal, full-screen programs, terminals made inside, a client that is stopped.
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
@@ -22,7 +22,7 @@ shows 'and Ctrl-C ends it' '^status 130'
 term_prompt
 term_clear
 term_type '"$OSTIARY" run -q -- cat >typed; echo status $?'
-sleep 0.5
+term_front ostiary
 term_type 'a typed line'
 term_key C-d
 shows 'with output in a file, what is typed goes in, and Ctrl-D ends it' '^status 0'
@@ -33,12 +33,13 @@ term_type '"$OSTIARY" run -q -- sh -c "read a; echo got \$a" </dev/null; echo st
 shows 'with input from /dev/null' '^status'
 term_prompt
 term_clear
-term_type '"$OSTIARY" run -q -T -- sleep 50; echo status $?'
-sleep 0.5
+term_type '"$OSTIARY" run -q -T -- sh -c "echo beg""un; exec sleep 50"; echo status $?'
+term_wait '^begun'
 term_key C-z
 shows 'Ctrl-Z without a terminal inside stops the client' 'Stopped'
+term_prompt
 term_type 'fg'
-sleep 0.3
+term_front ostiary
 term_key C-c
 term_prompt
 check 'fg continues it, Ctrl-C ends it' $? "$(term_tail)"
@@ -49,18 +50,18 @@ term_prompt
 
 # --- a client that is stopped and continued ---------------------------------------------------------------
 term_clear
-term_type '"$OSTIARY" run -q -n pause -e PS1="box> " -- bash --norc --noprofile'
+term_type '"$OSTIARY" run -q -n pause -e PS1="bo""x> " -- bash --norc --noprofile'
 term_prompt 'box>'
 pid=$(client)
 kill -STOP "$pid"
 tm resize-window -t main -x 91 -y 23
 shows 'a stopped client gives the shell back' 'Stopped'
+term_prompt
 term_type 'stty -a >/dev/null; fg'
-sleep 0.5
+term_raw
 term_key Enter
 term_prompt 'box>'
-term_type 'stty size'
-shows 'continued, it is raw again and knows the new size' '^23 91'
+answers 'continued, it is raw again and knows the new size' 'stty size' '^23 91'
 term_type 'exit'
 term_prompt
 tm resize-window -t main -x 80 -y 24
@@ -94,7 +95,7 @@ else
 fi
 if has dialog; then
 	term_clear
-	term_type '"$OSTIARY" run -q -- dialog --msgbox hello 8 30'
+	term_type '"$OSTIARY" run -q -- dialog --msgbox hel""lo 8 30'
 	shows 'dialog draws its frame' 'hello'
 	term_key Enter
 	term_prompt
@@ -113,10 +114,9 @@ if pid == 0:
 print(os.read(fd, 100).decode().strip())' 2>&1)" inner
 if has tmux; then
 	term_clear
-	term_type '"$OSTIARY" run -q -- tmux -f /dev/null new-session "PS1=\"inner> \" bash --norc --noprofile"'
-	shows 'tmux in the box, in tmux' 'inner> $'
-	term_type 'echo size $(stty size)'
-	shows 'fills the window but for its status line' '^size 23 80'
+	term_type '"$OSTIARY" run -q -- tmux -f /dev/null new-session "PS1=\"in\"\"ner> \" bash --norc --noprofile"'
+	shows 'tmux in the box, in tmux' '^inner> $'
+	answers 'fills the window but for its status line' 'echo size $(stty size)' '^size 23 80'
 	term_type 'exit'
 	term_prompt
 	check 'and ends' $? "$(term_tail)"
@@ -125,18 +125,18 @@ fi
 # --- much at once --------------------------------------------------------------------------------------------
 term_clear
 term_type '"$OSTIARY" run -q -- sh -c "seq 200000; echo last li""ne"; echo status $?'
-shows 'a flood of lines arrives to the end' '^last line' 30
+shows 'a flood of lines arrives to the end' '^last line' 120
 shows 'and the code' '^status 0'
 term_prompt
 term_clear
 term_type '"$OSTIARY" run -q -- yes'
-sleep 0.7
+term_wait '^y$'
 term_key C-c
 term_prompt
 check 'Ctrl-C ends a flood' $? "$(term_tail 3)"
 term_clear
 term_type '"$OSTIARY" run --new -n flood -- yes'
-sleep 0.7
+term_wait '^y$'
 term_key C-] d
 shows 'a flood can be left' 'detached from flood'
 "$ostiary" rm -f flood >/dev/null 2>&1

@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=90
+# suite: users=root,user timeout=300
 # term_shell.sh - a person at a terminal: shells, job control, window sizes, keys, paste, vim, all in tmux.
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
@@ -11,36 +11,56 @@ cd "$work/ws" || exit 1
 term_open 80 24
 check 'a terminal to work in' $? 'tmux does not start'
 
+# A job that says when it is in front, so that the keys that follow are for it, and when it no longer is.
+cat >job.py <<'PY'
+import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+was_front = False
+while True:
+    is_front = os.tcgetpgrp(0) == os.getpgrp()
+    if is_front != was_front:
+        print(sys.argv[1] + (" in front" if is_front else " behind"), flush=True)
+    was_front = is_front
+    time.sleep(0.05)
+PY
+
 # --- job control --------------------------------------------------------------------------------------
-term_type '"$OSTIARY" run -n jobs -e PS1="box> " -- bash --norc --noprofile'
-shows 'a shell in the box shows its prompt' 'box> $'
+term_type '"$OSTIARY" run -n jobs -e PS1="bo""x> " -- bash --norc --noprofile'
+shows 'a shell in the box shows its prompt' '^box> $'
 shows 'and before it one line says what the box is' 'ostiary: box jobs, tier ns'
 term_lacks 'no job control|cannot set terminal process group'
 check 'it has job control' $? "$(term_tail)"
-term_type 'sleep 100'
-sleep 0.3
+term_type 'python3 job.py 1'
+term_wait '^1 in front'
 term_key C-z
-shows 'Ctrl-Z stops a job' '\[1\]\+ +Stopped +sleep 100'
+shows 'Ctrl-Z stops a job' '\[1\]\+ +Stopped +python3 job.py 1'
 term_type 'bg'
-shows 'bg' '\[1\]\+ sleep 100 &'
+shows 'bg' '\[1\]\+ python3 job.py 1 &'
+term_wait '1 behind'
 term_clear
 term_type 'jobs'
-shows 'jobs' '\[1\]\+ +Running +sleep 100'
+shows 'jobs' '\[1\]\+ +Running +python3 job.py 1'
+term_clear
 term_type 'fg'
-sleep 0.3
+term_wait '^1 in front'
 term_key C-c
-sleep 0.2
+term_prompt 'box>'
 term_clear
 term_type 'echo status $?, jobs: $(jobs | wc -l)'
 shows 'fg, then Ctrl-C ends it' 'status 130, jobs: 0'
-term_type 'sleep 100 | sleep 101'
-sleep 0.3
+term_type 'sh -c "echo le""ft >&2; exec sleep 100" | sh -c "echo ri""ght; exec sleep 101"'
+term_wait '^left'
+term_wait '^right'
 term_key C-c
+term_prompt 'box>'
 term_type 'echo pipe $? $(pgrep -c sleep)'
 shows 'Ctrl-C ends a whole pipeline' '^pipe 130 0'
-term_type 'cat'
-term_type 'echo of a line'
+term_type 'sh -c "echo rea""ds; exec cat"'
+term_wait '^reads'
+term_type 'one li''ne'
+within 60 eval '[ "$(term_screen | grep -c "^one line")" = 2 ]' # typed, and written by it
 term_key C-d
+term_prompt 'box>'
 term_type 'echo cat ended with $?'
 shows 'Ctrl-D is the end of input' '^cat ended with 0'
 term_key C-\\
@@ -60,9 +80,7 @@ term_type 'stty size; echo $LINES,$COLUMNS; tput colors'
 shows 'the size of the window' '^24 80'
 shows 'the type of the terminal' '^256'
 tm resize-window -t main -x 100 -y 30
-sleep 0.3
-term_type 'stty size'
-shows 'a resized window' '^30 100'
+answers 'a resized window' 'stty size' '^30 100'
 term_type "trap 'echo win''ch' WINCH; echo tr''ap is set"
 shows 'a shell that waits for it' '^trap is set'
 tm resize-window -t main -x 90 -y 28
@@ -76,7 +94,7 @@ text=$(tm capture-pane -p -e -t main | cat -v)
 holds 'colours' "$text" '^[[31mred'
 holds '24-bit colours' "$text" '^[[38;2;1;2;3mtrue'
 term_type "printf '\\033]2;a ti''tle\\033\\\\'"
-within 5 eval '[ "$(tm display-message -p -t main "#{pane_title}")" = "a title" ]'
+within 30 eval '[ "$(tm display-message -p -t main "#{pane_title}")" = "a title" ]'
 check 'a window title' $? "$(tm display-message -p -t main '#{pane_title}')"
 term_type "printf 'umlaut \\303\\244 wide \\346\\274\\242\\n'"
 shows 'UTF-8' '^umlaut ä wide 漢'
@@ -113,11 +131,11 @@ term_key C-] x q
 shows 'the detach key followed by another is typed' '^1d7871'
 term_clear
 # A pty holds 4 KB; more than that must wait and not be lost.
-term_type 'stty -icanon -echo; head -c 65536 | tr -d "\n" | wc -c; stty icanon echo'
-sleep 0.3
+term_type 'stty -icanon -echo; echo wa""its; head -c 65536 | tr -d "\n" | wc -c; stty icanon echo'
+term_wait '^waits'
 head -c 65536 /dev/zero | tr '\0' x | tm load-buffer -b big -
 tm paste-buffer -b big -t main
-shows 'a paste of 64 KB arrives whole' '^65536' 20
+shows 'a paste of 64 KB arrives whole' '^65536' 120
 
 # --- vim -------------------------------------------------------------------------------------------------
 term_clear
@@ -128,12 +146,11 @@ if has vim; then
 	term_key c w t w o Escape
 	shows 'vim edits' '^two'
 	tm resize-window -t main -x 70 -y 20
-	sleep 0.3
 	term_type ':wq'
 	shows 'vim leaves the screen as it was' 'box> $'
-	term_type 'cat note.txt; stty size'
+	term_type 'cat note.txt'
 	shows 'the change is in the box' '^two'
-	shows 'vim saw no less than the shell of the new size' '^20 70'
+	answers 'vim saw no less than the shell of the new size' 'stty size' '^20 70'
 	same 'and not on the host' "$(cat note.txt)" one
 	"$ostiary" cp -q jobs:note.txt "$work/note.txt"
 	same 'ostiary cp brings it out' "$(cat "$work/note.txt")" two
@@ -144,21 +161,23 @@ fi
 # --- more terminals into the same box ---------------------------------------------------------------------
 term=second
 term_open 80 24
-term_type '"$OSTIARY" exec -t -e PS1="exec> " jobs -- bash --norc --noprofile'
-shows 'exec -t gives a second terminal' 'exec> $'
+term_type '"$OSTIARY" exec -t -e PS1="ex""ec> " jobs -- bash --norc --noprofile'
+shows 'exec -t gives a second terminal' '^exec> $'
 term_type 'tty; stty size; cat note.txt'
 shows 'of its own' '^/dev/pts/1'
 shows 'with its own size' '^24 80'
-term_type 'sleep 50'
-sleep 0.3
+term_type 'python3 job.py 2'
+term_wait '^2 in front'
 term_key C-z
-shows 'and its own job control' '\[1\]\+ +Stopped +sleep 50'
+shows 'and its own job control' '\[1\]\+ +Stopped +python3 job.py 2'
 term_type 'kill %1; wait; clear; exit 7'
 term_prompt
 term_type 'echo status $?'
 shows 'its code is ours' '^status 7'
+term_prompt
 term_type '"$OSTIARY" exec jobs -- tty'
 shows 'exec on a terminal gives one' '^/dev/pts/'
+term_prompt
 term_type '"$OSTIARY" exec -T jobs -- tty'
 shows 'exec -T does not' '^not a tty'
 tm kill-session -t =second
@@ -168,6 +187,7 @@ term_type 'exit 42'
 term_prompt
 term_type 'echo status $?'
 shows 'the code of the shell is ours' '^status 42'
+term_prompt
 
 # --- ostiary shell, and short lives --------------------------------------------------------------------------
 term_clear
@@ -176,18 +196,20 @@ shows 'ostiary shell' '\[box\] .*\$ $'
 term_type 'echo $HOME; exit'
 term_prompt
 term_clear
-term_type '"$OSTIARY" run -q -- sleep 100'
-sleep 0.5
+term_type '"$OSTIARY" run -q -- sh -c "echo fir""st; exec sleep 100"'
+term_wait '^first'
 term_key C-c
-term_wait '^\^C *host> $'
+term_prompt
 term_type 'echo status $?'
 shows 'Ctrl-C to a lone command' '^status 130'
-term_type '"$OSTIARY" run -q -- sleep 100'
-sleep 0.5
+term_prompt
+term_type '"$OSTIARY" run -q -- sh -c "echo sec""ond; exec sleep 100"'
+term_wait '^second'
 term_key 'C-\'
-term_wait '^\^\\.*host> $'
+term_prompt
 term_type 'echo status $?'
 shows 'Ctrl-\ to a lone command' '^status 131'
+term_prompt
 term_type 'echo piped | "$OSTIARY" run -q -- sh -c "cat; tty"'
 shows 'with a pipe there is no terminal' '^not a tty'
 term_prompt
@@ -195,10 +217,11 @@ term_type '"$OSTIARY" run -q -- sh -c "echo at the en""d"; echo status $?'
 shows 'a short command shows all it wrote' '^at the end'
 term_prompt
 term_type 'for i in 1 2 3 4 5 6 7 8 9 10; do "$OSTIARY" run -q -- echo -n "$i,"; done; echo'
-shows 'ten times' '^1,2,3,4,5,6,7,8,9,10,$' 30
+shows 'ten times' '^1,2,3,4,5,6,7,8,9,10,$' 120
 term_prompt
 term_type '"$OSTIARY" run -q -- sh -c "echo in ba""ck" &'
 shows 'in the background of a shell it does not stop' '^(host> )?in back'
+term_type ''
 term_prompt
 term_type 'TERM=xterm-unheard-of "$OSTIARY" run -q -- sh -c "tput colors; echo as \$TERM"'
 shows 'a terminal that the box has no description of is taken for a usual one' '^as xterm-256color'
