@@ -4,7 +4,7 @@
 # demo/run.sh runs this file twice, on the bare machine and in a box, against a server of its own. It only
 # tries and prints; what was reached is judged outside. Argument: a word that marks this run's requests.
 trace=$1
-visit() { curl -sS --max-time 10 "$@"; }
+visit() { curl -sS --max-time 60 "$@"; }
 
 # The key itself: in the variable, and wherever else the environment of a process can be read.
 echo "key: $DEMO_KEY"

@@ -3,7 +3,7 @@
  * Started by demo/run.sh as `origin CERTIFICATE SEEN`: makes a key and a certificate for
  * *.example.test, writes the certificate to the first file, prints its port, appends each request
  * to the second file, and answers with the request itself: the worst that an origin can do with a
- * key. It ends by itself after a minute and never listens on anything but 127.0.0.1.
+ * key. It ends by itself after ten minutes and never listens on anything but 127.0.0.1.
  */
 #define _GNU_SOURCE /* accept4, memmem */
 #include <arpa/inet.h>
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 
         if (argc != 3)
                 return 64;
-        alarm(60);
+        alarm(600);
         signal(SIGPIPE, SIG_IGN);
         signal(SIGCHLD, SIG_IGN);
 
@@ -114,7 +114,7 @@ int main(int argc, char **argv)
 
                 /* Each in a process of its own: the door may hold one open that it does not use. */
                 if (tls && SSL_set_fd(tls, peer) == 1 && fork() == 0) {
-                        alarm(60);
+                        alarm(600);
                         serve(tls, seen);
                         _exit(0);
                 }

@@ -51,11 +51,11 @@ clean() {
 trap clean EXIT
 trap 'exit 130' INT TERM HUP
 
-# soon COMMAND...: wait up to two seconds for it to be true.
+# soon COMMAND...: wait until it is true; half a minute is for a machine that is busy with something else.
 soon() {
 	tries=0
 	until "$@"; do
-		[ "$tries" -lt 100 ] || return 1
+		[ "$tries" -lt 1500 ] || return 1
 		tries=$((tries + 1))
 		sleep 0.02
 	done
@@ -80,7 +80,7 @@ attempt() {
 	shift
 	trace=$where-$(random) host=$work/$where-$tag out=$work/$where.out
 	in_home=$(random) in_env=$(random) in_fd=$(random) in_proc=$(random)
-	shared=$work/shared-$where in_args=60.0$(digits) size=$(($(digits) % 90000 + 4096))
+	shared=$work/shared-$where in_args=600.0$(digits) size=$(($(digits) % 90000 + 4096))
 	mkdir -p "$host" "$work/$where" "$shared"
 	echo draft >"$work/$where/notes.txt"
 	cp "$here/agent.sh" "$work/$where/"
@@ -94,6 +94,9 @@ attempt() {
 	env SECRET="$in_proc" sleep "$in_args" &
 	victim=$!
 	pids="$pids $victim $reader"
+	# Both have to be what they are for before anybody goes for them.
+	soon grep -qs "$in_proc" "/proc/$victim/environ"
+	echo open >"$shared/pipe"
 
 	(
 		cd "$work/$where" || exit 1
@@ -108,6 +111,8 @@ attempt() {
 	sync=$(random)
 	bash -c "exec 3<>/dev/tcp/127.0.0.1/$port && echo $sync >&3"
 	soon grep -qs "$sync" "$work/arrived"
+	echo "$sync" >"$shared/pipe"
+	soon grep -qs "$sync" "$work/$where.pipe"
 
 	reached=''
 	has() { grep -qs "$1" "$2" && reached="$reached $3"; }
@@ -125,6 +130,7 @@ attempt() {
 	has "^etc: $(cksum <"$etc_file")" "$out" etc
 	has "^ipc: .* $size " "$out" ipc
 	has "^process:.*\($in_proc\|$in_args\)" "$out" process-read
+	! grep -qs '^process: sent a signal' "$out" || soon is_gone "$victim"
 	is_gone "$victim" && reached="$reached process-end"
 	reached="$reached "
 	kill "$victim" "$reader" 2>/dev/null
@@ -165,7 +171,7 @@ keeps() {
 attempt outside
 outside=$reached
 # shellcheck disable=SC2086
-attempt boxed timeout 30 "$ostiary" run -q --rm --bind "$work/shared-boxed" ${DEMO_FLAGS:-} --
+attempt boxed timeout 120 "$ostiary" run -q --rm --bind "$work/shared-boxed" ${DEMO_FLAGS:-} --
 inside=$reached
 
 echo
@@ -199,8 +205,8 @@ say $? 'holds no rights' 'the kernel says so, of 8 kinds of them' "by the kernel
 # The door: a host that no rule names is refused in words, and the words hold the cure. The name is made up
 # and led to our own listener, so that nothing leaves this machine.
 box=demo-$tag ask='exec 3<>/dev/tcp/api.example.test/80 && printf "GET /hello HTTP/1.1\r\nHost: api.example.test\r\nConnection: close\r\n\r\n" >&3 && cat <&3'
-visit() { timeout 30 "$ostiary" exec "$box" -- bash -c "$ask" 2>&1 </dev/null; }
-timeout 30 "$ostiary" create -w none --name "$box" --level strict >"$work/door" 2>&1
+visit() { timeout 120 "$ostiary" exec "$box" -- bash -c "$ask" 2>&1 </dev/null; }
+timeout 120 "$ostiary" create -w none --name "$box" --level strict >"$work/door" 2>&1
 visit >"$work/refused"
 cure=$(grep -o "ostiary allow $box '.*'" "$work/refused")
 [ -n "$cure" ]
@@ -257,7 +263,7 @@ unset CURL_HOME
 outside=$reached
 lead="to=127.0.0.1:$origin_port ca=$work/origin.pem"
 # shellcheck disable=SC2086
-work_with_key boxed timeout 30 "$ostiary" run --rm --level strict --secret DEMO_KEY@api.example.test \
+work_with_key boxed timeout 120 "$ostiary" run --rm --level strict --secret DEMO_KEY@api.example.test \
 	--allow "* api.example.test $lead" --allow "* other.example.test $lead" ${DEMO_FLAGS:-} --
 inside=$reached
 if [ "$status" != 0 ]; then
@@ -289,7 +295,7 @@ fi
 # writes a line and plants a git hook; on a plain copy of its work that hook runs at the next commit.
 box=demo-$tag-review project=$work/review
 # The user's own history stays as it is.
-review() { XDG_STATE_HOME=$HOME/.ostiary-demo-$tag-state timeout 30 "$ostiary" "$@" </dev/null; }
+review() { XDG_STATE_HOME=$HOME/.ostiary-demo-$tag-state timeout 120 "$ostiary" "$@" </dev/null; }
 mkdir "$project"
 echo draft >"$project/notes.txt"
 commit() { (cd "$1" && git -c user.name=demo -c user.email=demo@example.test -c safe.directory='*' commit -q --allow-empty -m next) >/dev/null 2>&1; }
@@ -328,7 +334,7 @@ say $? 'takes it back' 'ostiary undo: every byte is as before' "$(tail -n 1 "$wo
 review rm -f "$box" >/dev/null 2>&1 && box=''
 
 # The program's own attacks cover the layers behind these walls, which a script cannot reach.
-if (cd "$work/boxed" && timeout 60 "$ostiary" probe) >"$work/probe" 2>&1 </dev/null; then
+if (cd "$work/boxed" && timeout 240 "$ostiary" probe) >"$work/probe" 2>&1 </dev/null; then
 	say 0 'ostiary probe' "$(grep -c . "$work/probe") lines, no open wall" ''
 else
 	say 1 'ostiary probe' '' 'found an open wall:'

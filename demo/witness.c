@@ -1,8 +1,9 @@
 /* witness.c - a listener on the host's loopback that writes down what reaches it.
  *
  * Started by demo/run.sh as `witness FILE`: prints its port, then appends to FILE every byte that
- * any connection sends, and answers what begins like HTTP. It ends by itself after a minute, so
- * that a demo which was killed leaves nothing behind. It never listens on anything but 127.0.0.1.
+ * any connection sends, and answers what begins like HTTP. It ends by itself after ten minutes,
+ * so that a demo which was killed leaves nothing behind. It never listens on anything but
+ * 127.0.0.1.
  */
 #define _GNU_SOURCE /* accept4 */
 #include <arpa/inet.h>
@@ -24,7 +25,7 @@ int main(int argc, char **argv)
 
         if (argc != 2)
                 return 64;
-        alarm(60);
+        alarm(600);
         log_fd = open(argv[1], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
         listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         if (log_fd < 0 || listener < 0 || bind(listener, (struct sockaddr *)&at, at_len) < 0 ||
