@@ -42,7 +42,7 @@ void custody_request_body(struct custody_request *, const void *, size_t);
  * custody_request_sent(q): the same, or NULL when it is the head that came. */
 struct head *custody_request_head(struct custody_request *);
 struct head *custody_request_sent(struct custody_request *);
-/* custody_request_is_sent(q): it will not be sent again; what was placed is wiped. */
+/* custody_request_is_sent(q): the head is on its way; what was placed in it is wiped. */
 void custody_request_is_sent(struct custody_request *);
 
 /* custody_request_shows(q, number): is that secret in it (DOOR_SECRET_ALL: any)? */

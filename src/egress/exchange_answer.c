@@ -2,7 +2,6 @@
 #include "egress/exchange_int.h"
 
 #include "base/str.h"
-#include "egress/upstream.h"
 
 #include <string.h>
 
@@ -72,8 +71,6 @@ void exchange_answer(struct exchange *x, struct head *h, bool is_end)
                 upstream_trouble(x, why);
                 return;
         }
-        if (x->keys)
-                custody_request_is_sent(x->keys); /* it will not be sent again */
         x->status = h->status;
         x->wait_us = record_now_us() - x->began_us;
         if (is_upgrade)
@@ -158,8 +155,7 @@ void exchange_fail(struct exchange *x, bool may_retry, const char *sentence)
                 return;
         if (may_retry && x->retries_n < RETRIES_MAX && is_repeatable(x)) {
                 x->retries_n++; /* a busy origin may say goodbye on one connection after another */
-                x->state = X_WAIT;
-                upstream_get(x->door, x, &x->host, x->origin.port, x->origin.is_tls, x->gate.rule);
+                exchange_again(x);
                 return;
         }
         x->state = X_OPEN; /* so that nothing is forgotten twice */

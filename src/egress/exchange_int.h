@@ -108,6 +108,9 @@ const struct scan_set *exchange_values(struct exchange *);
 void exchange_keys(struct exchange *);
 /* exchange_keys_begin(x): the same for one that is no call for a token. */
 void exchange_keys_begin(struct exchange *);
+/* exchange_again(x): a request without a body that no origin has looked at goes up once more. Its
+ * secrets are asked for anew: one may have ended, or have another value, since it was sent. */
+void exchange_again(struct exchange *);
 /* exchange_keys_body(x): the request is here to its end while it waits for that. */
 void exchange_keys_body(struct exchange *);
 /* exchange_keys_takes(x): how much of a body may be kept meanwhile. */

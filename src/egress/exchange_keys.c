@@ -3,6 +3,7 @@
  * secrets goes straight through. */
 #include "egress/exchange_int.h"
 
+#include "base/cleanup.h"
 #include "base/str.h"
 #include "egress/custody_slots.h"
 #include "egress/sign.h"
@@ -229,6 +230,19 @@ void exchange_keys_begin(struct exchange *x)
                 want_body(x);
 }
 
+void exchange_again(struct exchange *x)
+{
+        if (!x->keys) {
+                exchange_go_up(x);
+                return;
+        }
+        custody_body_free(x->filter);
+        x->filter = NULL;
+        custody_request_free(x->keys);
+        x->keys = NULL;
+        exchange_keys_begin(x);
+}
+
 size_t exchange_keys_takes(const struct exchange *x)
 {
         return x->is_token || x->token || x->is_collecting ||
@@ -247,19 +261,30 @@ void exchange_keys_body(struct exchange *x)
                 custody_request_body(x->keys, x->early.data, x->early.len);
 }
 
+/* trailers_refusal(x): NULL, or why its trailers may not pass; the caller frees. Some servers put
+ * trailers among the fields, so a credential of somebody else's is one there too (S2), and none of
+ * ours is ever put there. */
+static char *trailers_refusal(struct exchange *x)
+{
+        struct custody_uses none = {0};
+        const struct custody *c = custody_of(x->door);
+        uint32_t number;
+        _cleanup_free_ char *where = NULL;
+        if (c->placeholders && custody_slots_leak(x->door, x->trailers, &none, &number, &where)) {
+                _cleanup_free_ char *place = str_fmt("trailer %s", where);
+                return custody_request_leaks(x->keys, number, place);
+        }
+        if (!custody_slots_foreign(c, &x->host, x->origin.port, x->trailers, &none, false, &where))
+                return NULL;
+        return str_fmt("trailer %s is where a credential stands, and none is taken from a trailer; "
+                       "send it before the body",
+                       where);
+}
+
 bool exchange_keys_trailers(struct exchange *x)
 {
-        const struct custody_uses none = {0};
-        uint32_t number;
-        char *where = NULL;
-        if (!custody_of(x->door)->placeholders ||
-            !custody_slots_leak(x->door, x->trailers, &none, &number, &where))
-                return false;
-        char *place = str_fmt("trailer %s", where);
-        char *why = custody_request_leaks(x->keys, number, place);
-        refuse(x, 403, why);
-        free(why);
-        free(place);
-        free(where);
-        return true;
+        _cleanup_free_ char *why = trailers_refusal(x);
+        if (why)
+                refuse(x, 403, why);
+        return why != NULL;
 }

@@ -257,9 +257,11 @@ void exchange_attach(struct exchange *x, const struct side_ops *ops, void *side)
                 x->ws = websocket_new(h);
         x->up->head(x->up_side, x, h, is_end);
         x->is_end_sent = is_end;
-        if (x->keys && x->req.body != HEAD_BODY_NONE) /* such a request is not sent again */
+        if (x->is_dead || x->state != X_OPEN)
+                return;
+        if (x->keys) /* whoever sends it again asks the keeper again */
                 custody_request_is_sent(x->keys);
-        if (x->is_dead || x->state != X_OPEN || x->req.is_websocket)
+        if (x->req.is_websocket)
                 return;
         if (exchange_send_early(x) && x->is_client_paused && !x->is_dead && x->client) {
                 x->is_client_paused = false;
