@@ -45,7 +45,7 @@ struct door_socket {
 struct box {
         pid_t pid; /* pid 1 of the box, seen from here */
         int pidfd;
-        int ctl_fd; /* SEQPACKET, messages of wire/msg.h */
+        int ctl_fd; /* SEQPACKET, not blocking, messages of wire/msg.h */
         struct box_cgroup cgroup;
 };
 

@@ -131,7 +131,8 @@ int box_start(const struct box_plan *plan, const struct box_first *first, int ne
         }
         close_fd(&ctl[1]);
         box->pidfd = (int)syscall(SYS_pidfd_open, box->pid, 0);
-        if (box->pidfd < 0) {
+        /* Ours alone, each end has its own flags: a pid 1 that does not read makes nobody wait. */
+        if (box->pidfd < 0 || fcntl(ctl[0], F_SETFL, O_NONBLOCK) < 0) {
                 err_sys(err, "hold the box's first process");
                 goto err2;
         }

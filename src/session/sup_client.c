@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,9 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-enum { REPLAY_MAX = 65536 };
+#define PEER_PIDFD 77 /* SO_PEERPIDFD: newer than Debian 12's headers */
+
+enum { REPLAY_MAX = 65536, ASK_MS = 500 };
 
 static void on_client(void *ctx, uint32_t events);
 
@@ -69,6 +72,8 @@ void client_send(struct client *c, uint32_t type, const void *p, size_t n)
                 return;
         if (errno == EAGAIN || errno == ENOBUFS) {
                 buf_put(&c->pend, p, n);
+                if (c->pend.is_broken)
+                        str_no_memory();
                 c->pend_type = type;
                 c->has_pend = true;
                 loop_want(c->src, EPOLLIN | EPOLLOUT);
@@ -111,12 +116,23 @@ static void refuse(struct client *c, const char *words)
         client_send_failed(c, &e);
 }
 
+/* ask(s, type, body, fds, fds_n): of pid 1. Hundreds of commands at once fill its socket, and then
+ * a moment helps; a pid 1 that takes nothing any more must not take our time. */
+static int ask(struct sup *s, uint32_t type, const struct buf *body, const int *fds, size_t fds_n)
+{
+        struct pollfd p = {.fd = s->box.ctl_fd, .events = POLLOUT};
+        int r = frame_send(s->box.ctl_fd, type, body, fds, fds_n);
+        if (r < 0 && errno == EAGAIN && poll(&p, 1, ASK_MS) == 1)
+                r = frame_send(s->box.ctl_fd, type, body, fds, fds_n);
+        return r;
+}
+
 /* forward(c, type, f, e): pass a request on to pid 1 under a new exec id, with its descriptors. */
 static void forward(struct client *c, uint32_t type, struct exec *e, const struct buf *body,
                     const int *fds, size_t fds_n)
 {
         c->exec = e;
-        if (frame_send(c->sup->box.ctl_fd, type, body, fds, fds_n) < 0) {
+        if (ask(c->sup, type, body, fds, fds_n) < 0) {
                 struct err err = {0};
                 err_sys(&err, "ask the box to start a command");
                 c->exec = NULL;
@@ -324,13 +340,26 @@ static void on_client(void *ctx, uint32_t events)
         frame_release(&f);
 }
 
+/* is_there(peer_pidfd): does whoever connected still live? Then the number that we looked up was
+ * its own, and not that of somebody who came after it. */
+static bool is_there(int peer_pidfd)
+{
+        struct pollfd p = {.fd = peer_pidfd, .events = POLLIN};
+        return poll(&p, 1, 0) == 0;
+}
+
 /* peer_is_ours(fd): the same user (or root), and not from inside some user namespace: a box that
  * found the socket could otherwise talk to its own keeper (S11). */
 static bool peer_is_ours(int fd)
 {
         struct ucred peer;
-        socklen_t n = sizeof peer;
+        socklen_t n = sizeof peer, m = sizeof(int);
+        _cleanup_close_ int handle = -1;
         char path[64], theirs[64], ours[64];
+        /* Linux 6.5; before that a number that is used again within these few lines is taken for
+         * whom it belongs to then. */
+        if (getsockopt(fd, SOL_SOCKET, PEER_PIDFD, &handle, &m) < 0 && errno != ENOPROTOOPT)
+                return false;
         if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) < 0)
                 return false;
         if (peer.uid != geteuid() && peer.uid != 0)
@@ -338,7 +367,8 @@ static bool peer_is_ours(int fd)
         snprintf(path, sizeof path, "/proc/%d/ns/user", peer.pid);
         ssize_t a = readlink(path, theirs, sizeof theirs);
         ssize_t b = readlink("/proc/self/ns/user", ours, sizeof ours);
-        return a > 0 && a == b && memcmp(theirs, ours, (size_t)a) == 0;
+        return a > 0 && a == b && memcmp(theirs, ours, (size_t)a) == 0 &&
+               (handle < 0 || is_there(handle));
 }
 
 static void on_listen(void *ctx, uint32_t events)

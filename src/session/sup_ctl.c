@@ -13,6 +13,7 @@
 #include "session/sup_door.h"
 #include "wire/door.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 enum { REFILL_MS = 1000 };
@@ -188,6 +189,8 @@ void sup_on_ctl(void *ctx, uint32_t events)
         (void)events;
         /* No spilled bodies from the box: bounded by the frame (case 53). */
         int r = frame_recv(s->box.ctl_fd, &f, false);
+        if (r < 0 && (errno == EAGAIN || errno == EINTR))
+                return;
         if (r <= 0) {
                 loop_del(&s->ctl_src);
                 sup_end(s, MSG_END_FAULT, 0, "the box's first process is gone");

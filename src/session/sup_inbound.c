@@ -43,13 +43,14 @@ static void on_want(struct sup *s, struct frame *f)
         struct port *p = s->inbound->ports;
         while (p && p->id != id)
                 p = p->next;
-        _cleanup_buf_ struct buf b = {0};
-        buf_put_u32(&b, conn);
-        buf_put_u32(&b, p ? p->what.box_port : ECONNREFUSED);
-        if (p)
-                frame_send(s->box.ctl_fd, MSG_CONNECT, &b, NULL, 0);
-        else
-                frame_send(s->inbound->relay_fd, RELAY_GOT, &b, NULL, 0);
+        _cleanup_buf_ struct buf ask = {0}, no = {0};
+        buf_put_u32(&ask, conn);
+        buf_put_u32(&ask, p ? p->what.box_port : 0);
+        if (p && frame_send(s->box.ctl_fd, MSG_CONNECT, &ask, NULL, 0) == 0)
+                return;
+        buf_put_u32(&no, conn);
+        buf_put_u32(&no, ECONNREFUSED);
+        frame_send(s->inbound->relay_fd, RELAY_GOT, &no, NULL, 0);
 }
 
 static void forget(struct inbound *in, struct port *p)
