@@ -40,6 +40,7 @@ struct exec {
         struct loop_src *in_src, *out_src[2];
         struct buf in_buf; /* input that did not fit yet */
         bool in_eof;
+        size_t late[2]; /* bytes that are still passed on after its end */
         uint32_t wait_status;
         uint64_t cpu_us, peak_kib;
 };

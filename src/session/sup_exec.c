@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-enum { CHUNK = 32768, INPUT_HIGH = 65536 };
+enum { CHUNK = 32768, INPUT_HIGH = 65536, LATE_TTY = 1 << 20, LATE_LEAST = 64 };
 
 struct exec *exec_new(struct sup *s, bool is_tty)
 {
@@ -87,24 +87,33 @@ static void deliver(struct exec *e, int which, const void *p, size_t n)
         }
 }
 
-/* drain(e, which, rounds): read while clients keep up. Returns true when there is nothing more now.
- */
-static bool drain(struct exec *e, int which, int rounds)
+/* spend(e, which, n): of what may come after the end; false when that was the last of it. */
+static bool spend(struct exec *e, int which, size_t n)
+{
+        n = n < LATE_LEAST ? LATE_LEAST : n; /* single bytes would take their time too */
+        e->late[which] -= n < e->late[which] ? n : e->late[which];
+        return e->late[which] > 0;
+}
+
+/* drain(e, which): read while clients keep up. Returns true when there is nothing more now. */
+static bool drain(struct exec *e, int which)
 {
         uint8_t chunk[CHUNK];
-        while (e->out_fd[which] >= 0 && rounds-- > 0) {
+        for (int rounds = 0; e->out_fd[which] >= 0 && (rounds < 8 || e->is_exited); rounds++) {
                 if (client_is_busy(e))
                         return false;
                 ssize_t n = read(e->out_fd[which], chunk, sizeof chunk);
                 if (n > 0) {
                         deliver(e, which, chunk, (size_t)n);
-                        continue;
+                        if (!e->is_exited || spend(e, which, (size_t)n))
+                                continue;
                 }
                 if (n < 0 && errno == EINTR)
                         continue;
                 if (n < 0 && errno == EAGAIN)
                         return true;
-                /* End of file, or EIO from a terminal whose last user is gone. */
+                /* End of file, or EIO from a terminal whose last user is gone; or somebody whom
+                 * the command left behind goes on writing. */
                 loop_del(&e->out_src[which]);
                 close_fd(&e->out_fd[which]);
         }
@@ -151,7 +160,7 @@ void exec_pump(struct exec *e)
 {
         bool is_dry = true;
         for (int i = 0; i < 2; i++)
-                is_dry &= drain(e, i, e->is_exited ? 1 << 20 : 8);
+                is_dry &= drain(e, i);
         if (e->is_exited && is_dry && !client_is_busy(e)) {
                 finish(e);
                 return;
@@ -212,8 +221,9 @@ void exec_started(struct exec *e, int master_fd)
                 close(master_fd); /* nobody asked for one */
         }
         for (int i = 0; i < 2; i++)
-                if (e->out_fd[i] >= 0)
-                        e->out_src[i] = loop_add(l, e->out_fd[i], EPOLLIN, on_output, e);
+                if (e->out_fd[i] >= 0 &&
+                    !(e->out_src[i] = loop_add(l, e->out_fd[i], EPOLLIN, on_output, e)))
+                        close_fd(&e->out_fd[i]); /* no pipe and no terminal: pid 1 lies */
         if (e->in_fd >= 0)
                 e->in_src = loop_add(l, e->in_fd, 0, on_input_room, e);
         push_input(e);
@@ -229,6 +239,8 @@ void exec_input(struct exec *e, const void *p, size_t n)
         if (e->in_eof || e->is_exited)
                 return;
         buf_put(&e->in_buf, p, n);
+        if (e->in_buf.is_broken)
+                str_no_memory();
         push_input(e);
 }
 
@@ -257,8 +269,18 @@ void exec_close_out(struct exec *e, int which)
         close_fd(&e->out_fd[which]); /* the command gets SIGPIPE, as it would without us */
 }
 
+/* late(fd): what a command wrote before its end is in the pipe, so no more than that holds is worth
+ * waiting for: whoever it left behind might write for ever. */
+static size_t late(int fd)
+{
+        int size = fd < 0 ? -1 : fcntl(fd, F_GETPIPE_SZ);
+        return size > 0 ? (size_t)size : LATE_TTY;
+}
+
 void exec_exited(struct exec *e, uint32_t wait_status, uint64_t cpu_us, uint64_t peak_kib)
 {
+        for (int i = 0; i < 2 && !e->is_exited; i++)
+                e->late[i] = late(e->out_fd[i]);
         e->is_exited = true;
         e->wait_status = wait_status;
         e->cpu_us = cpu_us;
