@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/fdio.h"
 #include "base/loop.h"
+#include "base/str.h"
 #include "base/title.h"
 #include "wire/door.h"
 #include "wire/frame.h"
@@ -72,6 +73,8 @@ static void take_frame(struct frame *f)
                 rec.exe = "";
                 take(&rec);
         }
+        if (r.strings.is_broken) /* it made sense, and cannot be written down */
+                str_no_memory();
         if (f->body.left == 0)
                 return;
         /* Nothing passes unlogged, not even what makes no sense. */

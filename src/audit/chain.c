@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/str.h"
 #include "wire/door.h"
 
 #include <stdio.h>
@@ -173,8 +174,8 @@ void chain_put(struct chain *c, const char *box, const struct door_record *r,
         put_str(out, ",\"note\":", r->note);
         put_str(out, ",\"cure\":", r->cure);
         buf_put_u8(out, '}');
-        if (out->is_broken)
-                return;
+        if (out->is_broken) /* half a line, or a gap that nobody sees, must not be written */
+                str_no_memory();
         c->seq++;
         sha256_hex(out->data + begin, out->len - begin, c->prev);
         buf_put_u8(out, '\n');

@@ -87,11 +87,13 @@ char *fdio_read_file(int dir_fd, const char *path, size_t max, struct err *err)
                 err_set(err, E_INPUT, "%s has a NUL byte in it", path);
                 return NULL;
         }
-        if (!buf_cstr(&b)[0] && !b.data)
+        buf_put_u8(&b, 0);
+        if (b.is_broken) {
+                errno = ENOMEM;
+                err_sys(err, "read %s", path);
                 return NULL;
-        char *s = (char *)b.data;
-        b.data = NULL;
-        return s;
+        }
+        return (char *)take_ptr(&b.data);
 }
 
 int fdio_write_file(int dir_fd, const char *path, const char *text, mode_t mode, struct err *err)
