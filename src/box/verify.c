@@ -59,9 +59,12 @@ static int check_links(bool has_door, struct err *err)
         struct ifreq r = {0};
         for (const struct if_nameindex *i = all; i->if_index; i++) {
                 strncpy(r.ifr_name, i->if_name, sizeof r.ifr_name - 1);
-                if (ioctl(s, SIOCGIFFLAGS, &r) < 0 || !(r.ifr_flags & IFF_UP))
+                bool is_seen = ioctl(s, SIOCGIFFLAGS, &r) == 0;
+                if (is_seen && !(r.ifr_flags & IFF_UP))
                         continue;
-                if (strcmp(r.ifr_name, "lo") == 0)
+                if (!is_seen)
+                        strange = r.ifr_name; /* nobody can say whether it is up */
+                else if (strcmp(r.ifr_name, "lo") == 0)
                         has_lo = true;
                 else if (has_door && strcmp(r.ifr_name, "eth0") == 0)
                         has_eth = carries(s, &r);

@@ -8,6 +8,7 @@
 #include "base/beneath.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fdio.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -301,8 +302,7 @@ int store_sweep(const struct store *s, struct err *err)
         _cleanup_close_ int boxes = open_boxes(s, err);
         if (boxes < 0)
                 return -1;
-        int copy = openat(boxes, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
+        _cleanup_closedir_ DIR *d = fdio_opendir(boxes);
         if (!d)
                 return err_sys(err, "list %s/boxes", s->state);
         int n = 0;

@@ -40,10 +40,12 @@ static void leave_caller(const struct supervisor_args *a)
         if (chdir("/") < 0)
                 _exit(125);
         if (!box_weak(WEAK_PTY)) {
-                setsid();
                 int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-                for (int i = 0; i < 3 && null >= 0; i++)
-                        dup2(null, i);
+                if (setsid() < 0 || null < 0)
+                        _exit(125);
+                for (int i = 0; i < 3; i++)
+                        if (dup2(null, i) < 0)
+                                _exit(125);
         }
 
         int keep[9 + DOOR_SECRETS_MAX + LIVE_FDS_MAX] = {a->dir_fd,   a->lock_fd,   a->mask_fd,
