@@ -74,8 +74,10 @@ long vault_tty_secret(const char *prompt, char *out, size_t cap, struct err *err
         quiet = before;
         quiet.c_lflag &= ~(tcflag_t)(ECHO | ECHOE | ECHOK);
         quiet.c_lflag |= ICANON | ISIG;
-        say(fd, prompt);
+        /* Before the question: what is typed as soon as it is there is the answer, and is not
+         * shown. */
         tcsetattr(fd, TCSAFLUSH, &quiet);
+        say(fd, prompt);
         long n = line(fd, out, cap);
         /* What else was pasted must not be typed into the shell, where history keeps it. */
         tcsetattr(fd, TCSAFLUSH, &before);
