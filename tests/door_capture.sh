@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=120
+# suite: users=root,user timeout=240
 # door_capture.sh - where a program in a box ends up when it wants the network: its TCP connections at the
 # door, its own servers with itself, everything else (UDP, ICMP, raw, IPv6, vsock, the host's loopback:
 # cases 82, 87, 96, E9) refused at once. And the box holds no end of the door (E14).
@@ -15,10 +15,10 @@ tcp = socket.socket(); tcp.bind(("127.0.0.1", 0)); tcp.listen()
 udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); udp.bind(tcp.getsockname())
 with open(sys.argv[1] + ".new", "w") as f: f.write(str(tcp.getsockname()[1]))
 os.rename(sys.argv[1] + ".new", sys.argv[1])
-select.select([tcp, udp], [], [], 60)[0] and open(sys.argv[2], "w").write("reached")
+select.select([tcp, udp], [], [], 600)[0] and open(sys.argv[2], "w").write("reached")
 PY
 host=$!
-wait_for 5 test -s "$work/port"
+wait_for 60 test -s "$work/port"
 port=$(cat "$work/port")
 out=$("$ostiary" run -q --rm -- ./capture "$port" 2>&1)
 status=$?
@@ -29,9 +29,10 @@ case $out in *'two links'*) ;; *) not_ok 'the visitor came to its end' "$out" ;;
 check 'nothing of it reached the host' $? 'its listener on loopback was'
 exec 9<>"/dev/tcp/127.0.0.1/$port"
 exec 9>&-
-wait_for 5 test -e "$work/reached"
+wait_for 60 test -e "$work/reached"
 check 'and it could have been reached (control)' $? 'the listener did not answer the host either'
-wait "$host"
+kill "$host" 2>/dev/null
+wait "$host" 2>/dev/null
 
 # --- the very first thing a program does --------------------------------------------------------------------
 # The link must carry before the first instruction of the box, or its first packet is lost for a second.

@@ -14,7 +14,7 @@ cp tests/door/bypass.py "$work/ws/"
 door_box list --deny 'DELETE *' --allow "$(tls_rule '*' allowed.example.test "$nginx_tls" '/ok/**')" \
 	--allow "$(plain_rule '*' plain.example.test "$nginx_plain" '/ok/**')"
 check "the box starts" $?
-in_box_time=150 in_box list python3 bypass.py allowed.example.test denied.example.test plain.example.test >"$work/got" 2>"$work/got.err"
+in_box_time=300 in_box list python3 bypass.py allowed.example.test denied.example.test plain.example.test >"$work/got" 2>"$work/got.err"
 check "every way was tried" $? "$(tail -n 3 "$work/got.err")"
 
 log=$work/nginx/access.log
@@ -80,15 +80,15 @@ while True:
     c.close()
 ' "$port" >/dev/null 2>&1 &
 door_pids+=($!)
-within 10 bash -c "exec 3<>/dev/tcp/127.0.0.1/$port"
+within 60 bash -c "exec 3<>/dev/tcp/127.0.0.1/$port"
 cat >"$work/ws/tcp.py" <<-'PY'
 	import socket, sys
-	s = socket.create_connection((sys.argv[1], int(sys.argv[2])), 10)
+	s = socket.create_connection((sys.argv[1], int(sys.argv[2])), 60)
 	s.sendall(sys.argv[3].encode())
 	print(s.makefile("rb").read().decode())
 PY
 door_box host
-out=$(in_box host curl -s -m 10 "http://host.docker.internal:$port/")
+out=$(in_box host curl -s -m 60 "http://host.docker.internal:$port/")
 holds "a port of the host: the refusal has the exact rule" "$out" "ostiary allow host 'GET host.docker.internal:$port/ to=127.0.0.1:$port'"
 out=$(in_box host python3 tcp.py host.docker.internal "$port" "$(printf 'not http\r\n')" 2>&1)
 rule="tcp host.docker.internal:$port to=127.0.0.1:$port"

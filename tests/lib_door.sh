@@ -38,6 +38,9 @@ free_port() {
 	PY
 }
 
+# listens PORT: wait until somebody does, on loopback.
+listens() { within 60 bash -c "exec 3<>/dev/tcp/127.0.0.1/$1"; }
+
 # door_cert NAME SAN [openssl x509 options...]: $work/NAME.pem and .key, signed by $work/ca.pem.
 door_cert() {
 	local name=$1 san=$2
@@ -77,7 +80,7 @@ door_nginx() {
 	CONF
 	/usr/sbin/nginx -c "$work/nginx.conf" -p "$work/nginx" 2>>"$work/nginx.err" &
 	door_pids+=($!)
-	within 5 sh -c "exec 3<>/dev/tcp/127.0.0.1/$nginx_tls" 2>/dev/null || within 5 bash -c "exec 3<>/dev/tcp/127.0.0.1/$nginx_tls"
+	listens "$nginx_tls"
 }
 
 # door_odd: $odd_tls and $odd_plain, the server of tests/door/origin.py.
@@ -86,7 +89,7 @@ door_odd() {
 	door_pids+=($!)
 	python3 "$top/tests/door/origin.py" 0 >"$work/odd_plain" 2>/dev/null &
 	door_pids+=($!)
-	within 10 test -s "$work/odd_tls" -a -s "$work/odd_plain" || return 1
+	within 60 test -s "$work/odd_tls" -a -s "$work/odd_plain" || return 1
 	odd_tls=$(cat "$work/odd_tls") odd_plain=$(cat "$work/odd_plain")
 }
 
@@ -103,7 +106,7 @@ door_box() {
 in_box() {
 	local name=$1
 	shift
-	timeout -k 2 "${in_box_time:-60}" "$ostiary" exec "$name" -- "$@" </dev/null
+	timeout -k 2 "${in_box_time:-150}" "$ostiary" exec "$name" -- "$@" </dev/null
 }
 
 # door_needs NAME TOOL...: the suite NAME is skipped where one is missing.
@@ -122,7 +125,7 @@ door_trial() {
 	mkdir -p "$work/seen"
 	/usr/bin/python3 "$top/tests/custody/trial_origin.py" "$work/seen" "$work/origin.pem" "$work/origin.key" >"$work/ports" 2>"$work/origin.err" &
 	door_pids+=($!)
-	within 10 grep -q h1= "$work/ports"
+	within 60 grep -q h1= "$work/ports"
 	check "the origin is up" $? "$(cat "$work/origin.err")"
 	h1=$(sed -n 's/.*h1=\([0-9]*\).*/\1/p' "$work/ports")
 	h2=$(sed -n 's/.* h2=\([0-9]*\).*/\1/p' "$work/ports")

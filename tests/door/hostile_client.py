@@ -164,7 +164,7 @@ def main():
     for t in threads:
         t.start()
     for t in threads:
-        t.join(seconds + 10)
+        t.join(max(0, until + 60 - time.time()))
     print("connections", done[0])
 
 

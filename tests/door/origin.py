@@ -8,6 +8,7 @@ PORT 0 picks one; the port is printed. Every path below is one behaviour.
 import base64
 import hashlib
 import json
+import select
 import socket
 import socketserver
 import ssl
@@ -22,7 +23,7 @@ acks_changed = threading.Condition()
 
 
 class Handler(socketserver.StreamRequestHandler):
-    timeout = 60
+    timeout = 120
 
     def send(self, data):
         self.wfile.write(data if isinstance(data, bytes) else data.encode())
@@ -123,7 +124,7 @@ class Handler(socketserver.StreamRequestHandler):
             event = f"id: {n}\ndata: {{\"n\":{n}}}\n\n"
             self.send(f"{len(event):x}\r\n{event}\r\n")
             with acks_changed:
-                if not acks_changed.wait_for(lambda: acks.get(key, 0) >= n, timeout=20):
+                if not acks_changed.wait_for(lambda: acks.get(key, 0) >= n, timeout=100):
                     return False
         self.send("0\r\n\r\n")
 
@@ -207,7 +208,10 @@ class Handler(socketserver.StreamRequestHandler):
 
     def do_early_answer(self, method, target, headers, *_):
         self.send("HTTP/1.1 413 Content Too Large\r\ncontent-length: 4\r\nconnection: close\r\n\r\nbig\n")
-        time.sleep(0.2)
+        # Nothing more is read. What comes after our end is answered by a reset, which must not overtake the answer.
+        over = select.poll()
+        over.register(self.connection.fileno(), select.POLLRDHUP)
+        over.poll(5000)
         return False
 
     def do_refuse_slowly(self, *_):
