@@ -10,7 +10,7 @@ rec() { # box, words of records.py
 	/usr/bin/python3 "$here/audit/records.py" "$(log_of "$1")" "${@:2}"
 }
 run_box() { # name, flags and command
-	timeout 120 "$ostiary" run -q --keep -n "$tag-$1" "${@:2}" 2>&1
+	timeout 400 "$ostiary" run -q --keep -n "$tag-$1" "${@:2}" 2>&1
 }
 
 # --- each kind ---------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ out=$(run_box storm -- ./calls storm 500)
 case $out in '500 stormy') true ;; *) false ;; esac
 check 'connections under a storm of signals' $? "$out"
 same 'one record each' "$(rec storm count kind=connect)" 500
-timeout 60 "$ostiary" run -q --keep -n "$tag-bomb" --limit pids=60 --limit time=5s -- sh -c 'b() { b | b & }; b; sleep 10' >/dev/null 2>&1
+timeout 400 "$ostiary" run -q --keep -n "$tag-bomb" --limit pids=60 --limit time=5s -- sh -c 'b() { b | b & }; b; sleep 10' >/dev/null 2>&1
 same 'a fork bomb leaves a whole log' "$("$ostiary" audit verify "$tag-bomb" >/dev/null 2>&1; echo $?)" 0
 
 # --- the same answers at every level ---------------------------------------------------------------------
@@ -141,7 +141,7 @@ done
 wait $flood
 same "while its witness was killed $killed times, every call got its answer" "$(cat "$work/o")" 20000
 all_told() { [ "$(rec dies count method=unshare verdict=deny)" -ge 20000 ]; }
-wait_for 10 all_told # what the witness told is written a moment later
+wait_for 60 all_told # what the witness told is written a moment later
 told=$(rec dies count method=unshare verdict=deny)
 [ "$killed" -gt 0 ] && [ "$told" -ge 20000 ] && [ "$told" -le $((20000 + killed)) ]
 check 'none is missing in the log' $? "$told records, $killed killed"
@@ -149,7 +149,7 @@ same 'and the log is whole' "$("$ostiary" audit verify "$tag-dies" >/dev/null 2>
 audit=$(pgrep -P "$supervisor" -f '^ostiary-audit' | head -n 1)
 kill -9 "$audit"
 
-wait_for 10 is_gone "$supervisor"
+wait_for 60 is_gone "$supervisor"
 check 'without its log the box ends' $? 'its supervisor is still there'
 for b in $("$ostiary" ps -a -q); do "$ostiary" rm -f "$b" >/dev/null 2>&1; done
 exit $bad

@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=180
+# suite: users=root,user timeout=300
 # audit_full.sh - a log that cannot be written: the box waits, says so, and goes on when there is room, with nothing
 # missing; with --audit-full stop it ends. By a limit on the size of files, and by root on a small disk as well.
 set -u
@@ -20,7 +20,9 @@ full() {
 	shift 2
 	"$ostiary" exec "$box" -- ./calls refused 4000 >"$work/o" 2>"$work/e" &
 	local calls=$!
-	wait_for 30 is_still "$box"
+	# Still is also who does not get the processor: that it is full is told.
+	wait_for 120 grep -q 'cannot be written' "$work/e"
+	wait_for 60 is_still "$box"
 	check "$box: when the log is full, nothing more is written" $? "$(size_of "$box") bytes"
 	kill -0 $calls 2>/dev/null
 	check "$box: and the box waits" $? "$(cat "$work/o")"
@@ -29,7 +31,8 @@ full() {
 	wait $calls
 	same "$box: with room, every call gets its answer" "$(cat "$work/o")" 4000
 	holds "$box: and the user is told" "$(cat "$work/e")" '*the log can be written again; the box goes on*'
-	wait_for 5 is_still "$box" # what the witness told is written a moment later
+	all_told() { [ "$(rec "$1" count method=unshare verdict=deny)" = "$2" ]; }
+	wait_for 60 all_told "$box" $((before + 4000)) # what the witness told is written a moment later
 	same "$box: nothing is missing" "$(rec "$box" count method=unshare verdict=deny)" $((before + 4000))
 	same "$box: and the log is whole" "$("$ostiary" audit verify "$box" >/dev/null 2>&1; echo $?)" 0
 	"$ostiary" rm -f "$box" >/dev/null 2>&1
@@ -39,7 +42,7 @@ box=$tag-limit
 (ulimit -S -f 300 && "$ostiary" create -q -n "$box") >/dev/null 2>&1
 "$ostiary" exec "$box" -- ./calls refused 1 >/dev/null 2>&1
 has_log() { rec "$box" count kind=exec 2>/dev/null | grep -q '[1-9]'; }
-wait_for 3 has_log
+wait_for 60 has_log
 if ! rec "$box" count kind=exec | grep -q '[1-9]'; then
 	skip audit_full 'this kernel does not tell of system calls'
 	exit 0

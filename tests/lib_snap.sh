@@ -4,7 +4,7 @@
 state=$HOME/.local/state/ostiary
 frozen=$state/frozen
 
-o() { timeout -k 5 60 "$ostiary" "$@" </dev/null; }
+o() { timeout -k 5 150 "$ostiary" "$@" </dev/null; }
 
 # shows BOX [DIR]: every name with type, mode and content, as the box sees it. Not how many names a file has: a
 # squashed layer is made of second names, until the first are swept.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=240
+# suite: users=root,user timeout=300
 # snap_busy.sh - snapshots of boxes in which something runs: it stands still while its layers are copied and goes on
 # afterwards, whatever becomes of the copy or of the command that asked for it.
 set -u
@@ -11,7 +11,7 @@ count() { stat -c %s "$boxes/$1/layers/ws/upper/count" 2>/dev/null || echo 0; }
 grows() { # BOX: does it count on?
 	local was
 	was=$(count "$1")
-	wait_for 10 more_than "$1" "$was"
+	wait_for 60 more_than "$1" "$was"
 }
 more_than() { [ "$(count "$1")" -gt "$2" ]; }
 stopped() { # BOX: processes of it that are stopped
@@ -28,7 +28,7 @@ echo host >host
 o run -q -d -n "$tag-a" -- sh -c 'echo box >host; echo a >a; ln a second; mkdir -p d/e; echo deep >d/e/f; chmod 750 a
 	ln -s nowhere link; mkfifo fifo; truncate -s 50M holes; mkdir -m 0 shut; touch -d @1000 old
 	(while :; do printf x >>count; sleep 0.01; done) & sleep 300 & echo ready >ready; wait' >/dev/null
-wait_for 10 test -e "$boxes/$tag-a/layers/ws/upper/ready"
+wait_for 60 test -e "$boxes/$tag-a/layers/ws/upper/ready"
 grows "$tag-a"
 check 'something runs in the box' $?
 say "$ostiary" snapshot "$tag-a" "$tag-s" --json
@@ -53,7 +53,7 @@ check 'and goes on after that too' $?
 o exec "$tag-a" -- sh -c "sleep 4${tag#t} & echo \$! >pid; until grep -q sleep /proc/\$!/comm; do :; done; kill -STOP \$!"
 pid=$(pgrep -x -f "sleep 4${tag#t}" | head -n 1)
 is_stopped() { grep -q '^State:[[:space:]]*T' "/proc/$1/status"; }
-wait_for 5 is_stopped "$pid"
+wait_for 60 is_stopped "$pid"
 o snapshot "$tag-a" >/dev/null 2>&1
 is_stopped "$pid"
 check 'a process that somebody else stopped stays stopped' $?
@@ -90,7 +90,7 @@ else
 	boxes=$work/small/ostiary/boxes
 	o run -q -d -n "$tag-full" -- sh -c 'mkdir many; cd many; seq 600 | xargs touch; cd ..
 		while :; do printf x >>count; sleep 0.01; done' >/dev/null
-	wait_for 20 more_than "$tag-full" 5
+	wait_for 60 more_than "$tag-full" 5
 	say "$ostiary" snapshot "$tag-full" "$tag-room"
 	same 'while there is room it is copied' "$code" 0
 	n=$(find "$work/small/ostiary/frozen" -mindepth 1 -maxdepth 1 -type d | wc -l)
@@ -103,8 +103,8 @@ else
 	away
 	unset XDG_STATE_HOME
 	boxes=$state/boxes
-	wait_for 5 no_orphans
-	umount "$work/small"
+	wait_for 60 no_orphans
+	wait_for 60 umount "$work/small"
 fi
 nothing_left 'nothing is left of the boxes'
 exit $bad

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.." || exit 1
 . tests/lib_door.sh
 door_needs snap_fork curl openssl python3
 state=$work/home/.local/state/ostiary
-o() { timeout -k 5 60 "$ostiary" "$@" </dev/null; }
+o() { timeout -k 5 150 "$ostiary" "$@" </dev/null; }
 names() { o "$@" | /usr/bin/python3 -c 'import json, sys; print(" ".join(json.load(sys.stdin)["boxes"]))'; }
 
 # --- forks ------------------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ check 'the parent wrote a placeholder down' $? "$written"
 o snapshot keeper with-secret >/dev/null
 o fork keeper --name heir >/dev/null
 # shellcheck disable=SC2016 # for the shell in the box
-ask='curl -s -m 30 -o /dev/null -w "%{http_code}" -H "Authorization: Bearer $(cat written)" https://api.example.test/$1'
+ask='curl -s -m 60 -o /dev/null -w "%{http_code}" -H "Authorization: Bearer $(cat written)" https://api.example.test/$1'
 same 'what the parent wrote down works in the fork' "$(o exec heir -- sh -c "$ask" sh heir)" 200
 holds 'the origin saw the value' "$(cat "$work"/seen/received-api.example.test)" "$FORK_KEY"
 : >"$work/seen/received-api.example.test"
@@ -64,8 +64,8 @@ same 'one goes on when the other ends' "$(o exec heir -- sh -c "$ask" sh again)"
 o create -n third --level strict --allow "$rule" --secret FORK_KEY@api.example.test --from with-secret >/dev/null
 same 'it works in a box made from the snapshot too' "$(o exec third -- sh -c "$ask" sh third)" 200
 o run -q -d -n busy --level strict --allow "$rule" --secret FORK_KEY@api.example.test -- \
-	sh -c 'echo "$FORK_KEY" >written; cat .env >copied; echo ready >ready; sleep 60'
-within 10 o exec busy -- test -e ready
+	sh -c 'echo "$FORK_KEY" >written; cat .env >copied; echo ready >ready; sleep 600'
+within 60 o exec busy -- test -e ready
 o snapshot busy of-busy >/dev/null 2>&1
 check 'a busy box with a secret is kept too' $?
 for canary in canary-value-of-the-key-0815 canary-value-in-a-file-4711; do

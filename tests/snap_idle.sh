@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=240
+# suite: users=root,user timeout=300
 # Snapshots of boxes in which nothing runs: nothing is copied, the box goes on as it was, others begin
 # there; sizes add up; damage is told of; and running again never hides what an earlier box changed.
 set -u
@@ -140,7 +140,7 @@ answer() {
 		pid, fd = pty.fork()
 		if pid == 0:
 		    os.execv(argv[0], argv)
-		shown, asked, end = b"", 0, time.time() + 30
+		shown, asked, end = b"", 0, time.time() + 150
 		while time.time() < end:
 		    if fd not in select.select([fd], [], [], 1)[0]:
 		        continue

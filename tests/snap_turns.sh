@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=240
+# suite: users=root,user timeout=300
 # snap_turns.sh - boxes made with --turns: what each command changed is a layer of its own, listed, shown and taken
 # back apart; what a later turn built on stays, and is told.
 set -u
@@ -17,7 +17,7 @@ o exec "$tag-t" -- sh -c 'echo 1 >one; echo 1 >>file'
 o exec "$tag-t" -- sh -c 'echo 2 >two; echo 2 >>file; rm dir/x'
 o exec "$tag-t" -- true
 o exec "$tag-t" -- sh -c 'echo 3 >three; echo 3 >dir/y'
-wait_for 10 asleep
+wait_for 60 asleep
 same 'each command that changed something is a turn' "$(turns "$tag-t")" \
 	"1 sh -c echo 1 >one; echo 1 >>file | 2 sh -c echo 2 >two; echo 2 >>file; rm dir/x | 3 sh -c echo 3 >three; echo 3 >dir/y"
 same 'together they are what the box sees' "$(o exec "$tag-t" -- sh -c 'cat file one two three; ls dir' | tr '\n' ' ')" 'host 1 2 1 2 3 y '
@@ -40,13 +40,13 @@ same 'a turn in the middle goes' "$code" 0
 same 'what it made is gone, what it deleted is back, the rest stays' "$(o exec "$tag-t" -- sh -c 'cat file one three; ls dir; ls two' 2>/dev/null | tr '\n' ' ')" \
 	'host 1 1 3 x y '
 o exec "$tag-t" -- sh -c 'echo 4 >>three; echo 4 >four'
-wait_for 10 asleep
+wait_for 60 asleep
 say "$ostiary" undo --turn 2 "$tag-t"
 same 'where a later turn changed the same file, the status says so' "$code" 1
 holds 'and the file is named' "$err" 'three is left as it is'
 same 'it stays as it is' "$(o exec "$tag-t" -- cat three | tr '\n' ' ')" '3 4 '
 same 'the rest of that turn is gone' "$(o exec "$tag-t" -- ls dir | tr '\n' ' ')" 'x '
-wait_for 10 asleep
+wait_for 60 asleep
 n=$(turns "$tag-t" | tr '|' '\n' | wc -l)
 say "$ostiary" undo --turn "$n" "$tag-t"
 same 'the newest goes whole' "$(o exec "$tag-t" -- sh -c 'cat three; ls four' 2>/dev/null | tr '\n' ' ')" '3 '
@@ -61,7 +61,7 @@ say "$ostiary" undo --turn 1 "$tag-t"
 holds 'while something runs no turn is taken back' "$err" 'a command runs'
 o exec "$tag-t" -- sh -c 'kill $(pidof sleep)' 2>/dev/null || o exec "$tag-t" -- pkill sleep
 o exec "$tag-t" -- true
-wait_for 10 asleep
+wait_for 60 asleep
 holds 'commands that ran at the same time are one turn' "$(turns "$tag-t")" 'meanwhile'
 same 'it is a turn like any other' "$(o exec "$tag-t" -- cat started meanwhile | tr '\n' ' ')" 's m '
 
@@ -69,12 +69,12 @@ same 'it is a turn like any other' "$(o exec "$tag-t" -- cat started meanwhile |
 o run -q --turns -n "$tag-r" -- sh -c 'echo main >main'
 same 'the main command is turn 1' "$(turns "$tag-r")" '1 sh -c echo main >main'
 o exec "$tag-r" -- sh -c 'echo second >second'
-wait_for 10 is_ended "$tag-r"
+wait_for 60 is_ended "$tag-r"
 o resume -q "$tag-r" -- sh -c 'echo third >third'
 same 'exec and resume are turns after it' "$(turns "$tag-r" | tr '|' '\n' | wc -l)" 3
-"$ostiary" exec "$tag-r" -- sh -c 'echo fourth >fourth; sleep 60' </dev/null >/dev/null 2>&1 &
+"$ostiary" exec "$tag-r" -- sh -c 'echo fourth >fourth; sleep 600' </dev/null >/dev/null 2>&1 &
 cli=$!
-wait_for 10 test -e "$boxes/$tag-r/layers/ws/upper/fourth"
+wait_for 60 test -s "$boxes/$tag-r/layers/ws/upper/fourth"
 kill -KILL "$(sed -n 's/^pid //p' "$boxes/$tag-r/meta")"
 wait "$cli" 2>/dev/null
 same 'what a turn wrote before its supervisor was killed is there' "$(o exec "$tag-r" -- cat fourth)" fourth
@@ -83,7 +83,7 @@ holds 'and is a turn of its own' "$(turns "$tag-r")" '4 sh -c echo fourth'
 # --- many -----------------------------------------------------------------------------------------------------
 o create --turns -n "$tag-m" >/dev/null
 for i in $(seq 25); do o exec "$tag-m" -- sh -c "echo $i >f$i"; done
-wait_for 10 is_ended "$tag-m"
+wait_for 60 is_ended "$tag-m"
 same 'turns are not squashed together' "$(turns "$tag-m" | tr '|' '\n' | wc -l)" 25
 same 'all is there' "$(o exec "$tag-m" -- sh -c 'ls | wc -l')" 27
 away
