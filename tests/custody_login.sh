@@ -15,7 +15,7 @@ openssl genrsa -out "$work/gcp.key" 2048 2>/dev/null && openssl rsa -in "$work/g
 openssl genrsa -out "$work/app.key" 2048 2>/dev/null && openssl rsa -in "$work/app.key" -pubout -out "$work/state/app.pub" 2>/dev/null
 python3 tests/custody/token_server.py "$work/state" "$work/provider.pem" "$work/provider.key" >"$work/port" 2>"$work/provider.err" &
 door_pids+=($!)
-within 10 test -s "$work/port"
+within 60 test -s "$work/port"
 check "the provider is up" $? "$(cat "$work/provider.err")"
 port=$(cat "$work/port")
 happened() { grep -c "^$1" "$work/state/counts" 2>/dev/null || true; }
@@ -43,20 +43,20 @@ inside() { python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["clau
 token=$(inside accessToken 2>&1)
 [ -n "$token" ] && ! grep -q "access-host-$x40\|refresh-host-$y40" "$work/inside.json"
 check "the box has a login file with placeholders" $? "$(cat "$work/inside.json" "$work/err")"
-use() { in_box "$1" curl -sS -m 40 -w ' %{http_code}' -H "authorization: Bearer $2" "https://api.anthropic.com/v1/messages" 2>&1; }
+use() { in_box "$1" curl -sS -m 60 -w ' %{http_code}' -H "authorization: Bearer $2" "https://api.anthropic.com/v1/messages" 2>&1; }
 holds "a token that is old is refreshed on its way" "$(use one "$token")" '{"hello": "host"} 200'
 same "with one call" "$(happened 'refresh host')" 1
 case $(field refreshToken) in ref-host-*) true ;; *) false ;; esac
 check "the host has the new refresh token" $? "$(cat "$login")"
 holds "and the rest of its file as it was" "$(cat "$login")" '"other"'
 same "with its rights" "$(stat -c %a "$login")" 600
-holds "and is logged in" "$(curl -sS -m 10 --cacert "$work/ca.pem" --resolve "api.anthropic.com:$port:127.0.0.1" -H "authorization: Bearer $(field accessToken)" "https://api.anthropic.com:$port/x")" '"host"'
+holds "and is logged in" "$(curl -sS -m 60 --cacert "$work/ca.pem" --resolve "api.anthropic.com:$port:127.0.0.1" -H "authorization: Bearer $(field accessToken)" "https://api.anthropic.com:$port/x")" '"host"'
 token2=$(in_box two python3 -c 'import json,os; print(json.load(open(os.path.expanduser("~/.claude/.credentials.json")))["claudeAiOauth"]["accessToken"])')
 holds "the second box takes what the first got" "$(use two "$token2")" '{"hello": "host"} 200'
 same "without a call of its own" "$(happened 'refresh host')" 1
 
 # Tokens that live for some seconds, two boxes and the host at once.
-echo life=8 >"$work/state/config"
+echo life=16 >"$work/state/config"
 python3 - "$login" <<'OLD'
 import json, sys
 j = json.load(open(sys.argv[1]))
@@ -68,7 +68,7 @@ door_box one --policy "$work/claude.policy" && door_box two --policy "$work/clau
 check "both boxes start again" $?
 for b in one two; do
 	in_box "$b" sh -c 'token=$(python3 -c "import json,os; print(json.load(open(os.path.expanduser(\"~/.claude/.credentials.json\")))[\"claudeAiOauth\"][\"accessToken\"])")
-for i in $(seq 12); do curl -sS -m 40 -o /dev/null -w "%{http_code}\n" -H "authorization: Bearer $token" https://api.anthropic.com/v1/messages & sleep 0.9; done; wait' >"$work/$b.codes" 2>&1 &
+for i in $(seq 20); do curl -sS -m 60 -o /dev/null -w "%{http_code}\n" -H "authorization: Bearer $token" https://api.anthropic.com/v1/messages & sleep 0.9; done; wait' >"$work/$b.codes" 2>&1 &
 	eval "pid_$b=$!"
 done
 # The agent on the host, as it does it: under its own lock, with what its file says.
@@ -77,12 +77,12 @@ import json, os, ssl, sys, time, http.client
 login, ca, port = sys.argv[1], sys.argv[2], int(sys.argv[3])
 lock = os.path.dirname(login) + ".lock"
 def call(method, path, body=None, bearer=None):
-    c = http.client.HTTPSConnection("127.0.0.1", port, context=ssl._create_unverified_context(), timeout=20)
+    c = http.client.HTTPSConnection("127.0.0.1", port, context=ssl._create_unverified_context(), timeout=60)
     c.request(method, path, json.dumps(body) if body else None, {"content-type": "application/json", **({"authorization": "Bearer " + bearer} if bearer else {})})
     r = c.getresponse()
     return r.status, json.loads(r.read())
-for i in range(7):
-    for _ in range(400):
+for i in range(10):
+    for _ in range(3000):
         try:
             os.mkdir(lock)
             break
@@ -106,8 +106,8 @@ for i in range(7):
 HOST
 wait "$pid_one" "$pid_two"
 same "host: every refresh and use was good" "$(sort -u "$work/host.codes")" "200 200"
-same "box one: every request was served" "$(sort "$work/one.codes" | uniq -c | tr -s ' ')" " 12 200"
-same "box two: every request was served" "$(sort "$work/two.codes" | uniq -c | tr -s ' ')" " 12 200"
+same "box one: every request was served" "$(sort "$work/one.codes" | uniq -c | tr -s ' ')" " 20 200"
+same "box two: every request was served" "$(sort "$work/two.codes" | uniq -c | tr -s ' ')" " 20 200"
 same "no refresh token was used twice" "$(happened 'reuse')" 0
 [ "$(happened 'refresh host')" -ge 4 ]
 check "though they were refreshed again and again" $? "$(happened 'refresh host')"
@@ -116,7 +116,7 @@ rm -f "$work/state/config"
 # A client in the box that refreshes by itself.
 before=$(happened 'refresh host')
 in_box one cat "$HOME/.claude/.credentials.json" >"$work/inside.json"
-out=$(in_box one curl -sS -m 40 -H 'content-type: application/json' -d "{\"grant_type\":\"refresh_token\",\"refresh_token\":\"$(inside refreshToken)\"}" https://platform.claude.com/v1/oauth/token 2>&1)
+out=$(in_box one curl -sS -m 60 -H 'content-type: application/json' -d "{\"grant_type\":\"refresh_token\",\"refresh_token\":\"$(inside refreshToken)\"}" https://platform.claude.com/v1/oauth/token 2>&1)
 holds "the box's own refresh is answered with its placeholders" "$out" "\"access_token\":\"$(inside accessToken)\""
 [ "$(($(happened 'refresh host') - before))" -le 1 ]
 check "and its placeholder never reached the provider" $? "$(happened 'unknown refresh token') unknown"
@@ -141,20 +141,20 @@ sleep 5.2
 holds "and is tried again later" "$(use one "$(inside accessToken)")" '{"hello": "host"} 200'
 
 # A login that begins in the box.
-out=$(in_box one curl -sS -m 20 -H 'content-type: application/json' -d '{"grant_type":"authorization_code","code":"1"}' https://platform.claude.com/v1/oauth/token 2>&1)
+out=$(in_box one curl -sS -m 60 -H 'content-type: application/json' -d '{"grant_type":"authorization_code","code":"1"}' https://platform.claude.com/v1/oauth/token 2>&1)
 born=$(python3 -c 'import json,sys; print(json.loads(sys.argv[1])["access_token"])' "$out" 2>&1)
 case $born in acc-coded-0*) false ;; *) [ "${#born}" -gt 20 ] ;; esac
 check "tokens that are born in the box's traffic are not what it sees" $? "$out"
 holds "and work" "$(use one "$born")" '{"hello": "coded"} 200'
 "$ostiary" rm -f one >/dev/null 2>&1
 door_box fresh --allow "$(rule api.anthropic.com | cut -d' ' -f2-)" --allow "$(rule platform.claude.com | cut -d' ' -f2-)"
-out=$(in_box fresh curl -sS -m 20 -H 'content-type: application/json' -d '{"grant_type":"authorization_code","code":"1"}' https://platform.claude.com/v1/oauth/token 2>&1)
+out=$(in_box fresh curl -sS -m 60 -H 'content-type: application/json' -d '{"grant_type":"authorization_code","code":"1"}' https://platform.claude.com/v1/oauth/token 2>&1)
 born=$(python3 -c 'import json,sys; print(json.loads(sys.argv[1])["access_token"])' "$out" 2>&1)
 case $born in acc-coded-0*) false ;; *) [ "${#born}" -gt 20 ] ;; esac
 check "also in a box that was given nothing" $? "$out"
 holds "where they work too" "$(use fresh "$born")" '{"hello": "coded"} 200'
 back=$(python3 -c 'import json,sys; print(json.loads(sys.argv[1])["refresh_token"])' "$out" 2>&1)
-out=$(in_box fresh curl -sS -m 20 -H 'content-type: application/json' -d "{\"grant_type\":\"refresh_token\",\"refresh_token\":\"$back\"}" https://platform.claude.com/v1/oauth/token 2>&1)
+out=$(in_box fresh curl -sS -m 60 -H 'content-type: application/json' -d "{\"grant_type\":\"refresh_token\",\"refresh_token\":\"$back\"}" https://platform.claude.com/v1/oauth/token 2>&1)
 holds "and can be refreshed from there" "$out" access_token
 same "with the real refresh token" "$(happened 'refresh coded')" 1
 "$ostiary" rm -f fresh >/dev/null 2>&1
@@ -183,10 +183,10 @@ cat >"$work/tokens.policy" <<-RULES
 RULES
 door_box tok --policy "$work/tokens.policy" 2>"$work/err"
 check "a box with four kinds of tokens starts" $? "$(cat "$work/err")"
-get() { in_box tok curl -sS -m 40 -w ' %{http_code}' "$@" 2>&1; }
+get() { in_box tok curl -sS -m 60 -w ' %{http_code}' "$@" 2>&1; }
 holds "client credentials, injected" "$(get https://api.example.test/x)" '{"hello": "robot"} 200'
 holds "once for many requests" "$(get https://api.example.test/y)$(happened 'client robot')" ' 2001'
-holds "a refresh token in a file" "$(in_box tok sh -c 'curl -sS -m 40 -w " %{http_code}" -H "authorization: Bearer $CRM" https://crm.example.test/x' 2>&1)" '{"hello": "crm"} 200'
+holds "a refresh token in a file" "$(in_box tok sh -c 'curl -sS -m 60 -w " %{http_code}" -H "authorization: Bearer $CRM" https://crm.example.test/x' 2>&1)" '{"hello": "crm"} 200'
 holds "whose successor is in the file now" "$(cat "$work/crm.json")" 'ref-crm-'
 holds "a GitHub app, narrowed to its repositories" "$(get https://api.github.com/repos/x)$(cat "$work/state/counts")" '{"hello": "app"} 200'
 same "and to no other" "$(grep '^app ' "$work/state/counts")" "app site,docs"
@@ -195,7 +195,7 @@ check "a refresh token goes into the vault" $? "$(cat "$work/err")"
 echo "secret KEPT from vault at crm.example.test as oauth token=https://tokens.example.test/oauth/token inject" >"$work/kept.policy"
 for time in first second; do
 	door_box kept --policy "$work/tokens.policy" --policy "$work/kept.policy" 2>"$work/err" >/dev/null
-	holds "a $time box with it is served" "$(in_box kept sh -c 'curl -sS -m 40 -w " %{http_code}" -H "authorization: Bearer $KEPT" https://crm.example.test/x' 2>&1)" '{"hello": "plain"} 200'
+	holds "a $time box with it is served" "$(in_box kept sh -c 'curl -sS -m 60 -w " %{http_code}" -H "authorization: Bearer $KEPT" https://crm.example.test/x' 2>&1)" '{"hello": "plain"} 200'
 	"$ostiary" rm -f kept >/dev/null 2>&1
 done
 same "since its successor is in the vault" "$(happened 'refresh plain') $(happened 'reuse')" "2 0"
@@ -210,8 +210,8 @@ text = b64(json.dumps({"alg": "RS256", "typ": "JWT", "kid": account["private_key
 open("/tmp/k", "w").write(account["private_key"])
 signature = subprocess.run(["openssl", "dgst", "-sha256", "-sign", "/tmp/k"], input=text, capture_output=True).stdout
 body = urllib.parse.urlencode({"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": (text + b"." + b64(signature)).decode()}).encode()
-got = json.load(urllib.request.urlopen(urllib.request.Request(account["token_uri"], body), timeout=40))
-r = urllib.request.urlopen(urllib.request.Request("https://gcp.example.test/x", headers={"authorization": "Bearer " + got["access_token"]}), timeout=40)
+got = json.load(urllib.request.urlopen(urllib.request.Request(account["token_uri"], body), timeout=100))
+r = urllib.request.urlopen(urllib.request.Request("https://gcp.example.test/x", headers={"authorization": "Bearer " + got["access_token"]}), timeout=100)
 print(r.read().decode(), got["access_token"][:5])
 PY
 holds "a service account: fake key in the box, real token beyond" "$(in_box tok /usr/bin/python3 gcp.py 2>&1)" '{"hello": "gcp"} ya29.'

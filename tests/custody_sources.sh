@@ -12,7 +12,7 @@ door_ca
 mkdir -p "$work/seen" "$work/home/.config/ostiary/identities" "$work/home/.aws" "$work/bin"
 python3 "$top/tests/custody/trial_origin.py" "$work/seen" "$work/origin.pem" "$work/origin.key" >"$work/ports" 2>"$work/origin.err" &
 door_pids+=($!)
-within 10 grep -q h1= "$work/ports"
+within 60 grep -q h1= "$work/ports"
 check "the origin is up" $? "$(cat "$work/origin.err")"
 h1=$(sed 's/.*h1=\([0-9]*\).*/\1/' "$work/ports")
 allow="* *.example.test:443 to=127.0.0.1:$h1 ca=$work/ca.pem"
@@ -23,8 +23,8 @@ seen() { cat "$work/seen/received-$1" 2>/dev/null; }
 # output is what the variable holds in the box, then the answer's status.
 with() {
 	# shellcheck disable=SC2016
-	(cd "$work/ws" && timeout -k 2 90 "$ostiary" run -q --level strict --allow "$allow" ${2:+--secret "$2"} -- \
-		sh -c 'eval "v=\$$1"; echo "$v"; curl -s -m 30 -o /dev/null -w "%{http_code}\n" -H "Authorization: Bearer $v" "https://$2/"' \
+	(cd "$work/ws" && timeout -k 2 150 "$ostiary" run -q --level strict --allow "$allow" ${2:+--secret "$2"} -- \
+		sh -c 'eval "v=\$$1"; echo "$v"; curl -s -m 60 -o /dev/null -w "%{http_code}\n" -H "Authorization: Bearer $v" "https://$2/"' \
 		sh "$3" "$1") 2>"$work/err"
 }
 # arrives NAME HOST SPEC VARIABLE VALUE: the origin sees the value and the box never does.
@@ -41,7 +41,7 @@ arrives() {
 refused() {
 	local name=$1 spec=$2 words=$3 got code
 	shift 3
-	got=$(cd "$work/ws" && timeout -k 2 90 "$ostiary" run -q "$@" ${spec:+--secret "$spec"} -- touch "$work/ran" 2>&1)
+	got=$(cd "$work/ws" && timeout -k 2 150 "$ostiary" run -q "$@" ${spec:+--secret "$spec"} -- touch "$work/ran" 2>&1)
 	code=$?
 	[ "$code" -ne 0 ]
 	check "$name: no box is started" $? "exit $code: $got"
@@ -86,7 +86,7 @@ cat >"$work/home/.config/ostiary/identities/work" <<-IDENTITY
 IDENTITY
 # shellcheck disable=SC2016
 got=$(cd "$work/ws" && "$ostiary" run -q --level strict --as work -- \
-	sh -c 'curl -s -m 30 -o /dev/null -w "%{http_code}" -H "Authorization: Bearer $WORK_KEY" https://work.example.test/' 2>&1)
+	sh -c 'curl -s -m 60 -o /dev/null -w "%{http_code}" -H "Authorization: Bearer $WORK_KEY" https://work.example.test/' 2>&1)
 same "an identity brings its secrets and its rules" "$got" 200
 holds "the origin sees its value" "$(seen work.example.test)" fake-value-from-a-file-0002
 refused "an identity that does not exist" '' 'there is no identity "nobody"' --as nobody
@@ -172,8 +172,8 @@ refused "a command that fails" "KEY from cmd 'echo fake-half-a-value; echo no su
 refused "a command that is not there" "KEY from cmd no-such-program-$$ $at" 'exit status 127'
 refused "a command that is killed" "KEY from cmd 'kill -9 \$\$' $at" 'killed by signal 9'
 refused "a command that never ends" "KEY from cmd 'echo fake-value-that-hangs; echo \$\$ >$work/hung; sleep 300' $at" 'did not finish within 30 seconds'
-# shellcheck disable=SC2046
-! kill -0 "$(cat "$work/hung")" 2>/dev/null
+hung_is_gone() { ! kill -0 "$(cat "$work/hung")"; }
+within 60 hung_is_gone
 check "and is not there any more" $?
 refused "a command that prints without end" "KEY from cmd 'exec yes fake-value-without-end' $at" 'printed more than 16 KiB'
 refused "a name that stands for two things" '' 'there twice and not the same: --secret, and --secret' \
@@ -245,7 +245,7 @@ if printf 'fake-value-from-the-vault-10' | "$ostiary" secret set VAULTED >"$work
 	printf 'fake-value-rotated-in-vault-11' | "$ostiary" secret rotate VAULTED >/dev/null 2>&1
 	same "vault: rotate takes the new value" "$("$ostiary" rotate vaulted VAULTED 2>&1)" "vaulted: VAULTED has a fresh value"
 	# shellcheck disable=SC2016
-	in_box vaulted sh -c 'curl -s -m 30 -o /dev/null -H "Authorization: Bearer $VAULTED" https://rotated.example.test/'
+	in_box vaulted sh -c 'curl -s -m 60 -o /dev/null -H "Authorization: Bearer $VAULTED" https://rotated.example.test/'
 	holds "vault: which the origin sees" "$(seen rotated.example.test)" fake-value-rotated-in-vault-11
 	"$ostiary" rm -f vaulted >/dev/null
 else
@@ -256,7 +256,7 @@ fi
 
 (cd "$work/ws" && exec "$ostiary" run --secret "KEY from cmd 'sleep 25; echo fake-value-after-a-while' at x.example.test as bearer" -- true) 2>"$work/slow.err" &
 slow=$!
-within 20 grep -qs 'waiting for the box' "$work/slow.err"
+within 60 grep -qs 'waiting for the box' "$work/slow.err"
 check "a slow source is told" $? "$(cat "$work/slow.err")"
 kill -INT "$slow" 2>/dev/null || true
 kill -TERM "$slow"
@@ -264,7 +264,7 @@ wait "$slow"
 [ $? -ne 0 ]
 check "and the wait can be ended" $?
 gone() { [ -z "$("$ostiary" ps -a -q)" ]; }
-within 10 gone
+within 60 gone
 check "with nothing left behind" $? "$("$ostiary" ps -a)"
 
 # --- nothing of a value outside the keeper ----------------------------------------------------------

@@ -27,7 +27,7 @@ seen = open(out, "ab")
 
 
 def connect():
-    raw = socket.create_connection((address, int(port)), timeout=30)
+    raw = socket.create_connection((address, int(port)), timeout=100)
     return context.wrap_socket(raw, server_hostname=host)
 
 
@@ -175,7 +175,7 @@ def tokens(case):
 
 
 def tcp(case):
-    conn = socket.create_connection((os.environ.get("ECHO_TCP", "raw.example.test"), int(case.partition(":")[2])), timeout=30)
+    conn = socket.create_connection((os.environ.get("ECHO_TCP", "raw.example.test"), int(case.partition(":")[2])), timeout=100)
     wire = b""
     while True:
         more = conn.recv(65536)

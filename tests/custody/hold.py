@@ -86,8 +86,8 @@ class H2:
 def connect(alpn):
     context = ssl.create_default_context()
     context.set_alpn_protocols([alpn])
-    s = context.wrap_socket(socket.create_connection((host, 443), timeout=40), server_hostname=host)
-    s.settimeout(40)
+    s = context.wrap_socket(socket.create_connection((host, 443), timeout=100), server_hostname=host)
+    s.settimeout(100)
     return s
 
 
