@@ -35,6 +35,7 @@ int keeper_gone(struct keeper *k, struct store_secret *x)
 
 static int end_one(struct keeper *k, struct store_secret *x, enum store_state state)
 {
+        token_owe(k, x);
         store_wipe(x, state);
         keeper_record(
                 k, &(struct door_record){.verdict = "deny",

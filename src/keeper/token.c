@@ -187,35 +187,18 @@ static struct token *by_fetch(struct keeper *k, uint32_t id)
         return NULL;
 }
 
-/* rotated(k, t, s): what the host is to keep, in the form of its source (token_load.c). */
+static const char *value_of(const struct store_secret *s, const char *name)
+{
+        const struct store_part *p = store_part(s, name);
+        return p ? (const char *)p->value : NULL;
+}
+
+/* rotated(k, t, s): kept by the host before anybody uses it. */
 static int rotated(struct keeper *k, struct token *t, const struct store_secret *s)
 {
-        const struct store_part *access = store_part(s, "access"),
-                                *refresh = store_part(s, "refresh");
-        const struct store_part *secret = store_part(s, "secret");
-        json_t *o = json_object();
-        json_object_set_new(o, "expires", json_integer((json_int_t)t->expires_s));
-        if (access)
-                json_object_set_new(o, "access", json_stringn((char *)access->value, access->len));
-        if (refresh)
-                json_object_set_new(o, "refresh",
-                                    json_stringn((char *)refresh->value, refresh->len));
-        if (t->kind == TOKEN_OAUTH && secret)
-                json_object_set_new(o, "client_secret",
-                                    json_stringn((char *)secret->value, secret->len));
-        if (t->kind == TOKEN_OAUTH && t->client)
-                json_object_set_new(o, "client_id", json_string(t->client));
-        char *text = json_dumps(o, JSON_COMPACT);
-        json_decref(o);
-        if (!text)
-                return -1;
-        struct buf *b = keeper_message(k, DOOR_ROTATED);
-        buf_put_u32(b, t->number);
-        keeper_put_bytes(b, text, strlen(text));
-        store_drop(text); /* jansson's memory is the store's */
         t->step = TOKEN_KEEPING;
-        t->is_locked = false;
-        return keeper_to_supervisor(k);
+        return token_keep(k, t, value_of(s, "access"), value_of(s, "refresh"),
+                          value_of(s, "secret"));
 }
 
 /* take(k, t, s, got, err): a new access token, and perhaps a new refresh token. */

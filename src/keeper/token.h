@@ -36,6 +36,9 @@ enum token_state_now {
 enum token_state_now token_want(struct keeper *, struct store_secret *, uint32_t type,
                                 struct cur body, keeper_handler *again, struct err *);
 
+/* token_owe(k, secret): before its values are wiped: a call that is on its way will bring the
+ * host's only refresh token, and what belongs with it must not be lost (token_keep.c). */
+void token_owe(struct keeper *, const struct store_secret *);
 /* token_gone(k, number): the secret was revoked or has expired: drop its key, answer who waits.
  * token_forget(k): all of them, at the end of the process. */
 int token_gone(struct keeper *, uint32_t number);

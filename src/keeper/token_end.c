@@ -3,15 +3,19 @@
  * host's only one: a login must outlive the box that is no longer trusted with it. */
 #include "keeper/token_int.h"
 
-#include <jansson.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void drop_key(struct token *t)
 {
         EVP_PKEY_free(t->key);
         t->key = NULL;
         t->expires_s = 0;
+}
+
+static void drop_owed(struct token *t)
+{
+        store_drop(t->owed);
+        t->owed = NULL;
 }
 
 int token_gone(struct keeper *k, uint32_t number)
@@ -37,31 +41,26 @@ int token_gone(struct keeper *k, uint32_t number)
 
 int token_give_back(struct keeper *k, struct token *t, char *const *got)
 {
+        bool is_kept = (t->kind == TOKEN_LOGIN || t->kind == TOKEN_OAUTH) && t->has_refresh &&
+                       got[TOKEN_GOT_ACCESS] && got[TOKEN_GOT_REFRESH];
         t->step = TOKEN_IDLE;
-        if (t->kind != TOKEN_LOGIN || !got[TOKEN_GOT_ACCESS] || !got[TOKEN_GOT_REFRESH])
-                return token_serve_parked(k, t);
-        uint64_t life = got[TOKEN_GOT_EXPIRES] ? strtoull(got[TOKEN_GOT_EXPIRES], NULL, 10) : 3600;
-        uint64_t ends = token_now_s() + life;
-        json_t *o = json_object();
-        json_object_set_new(o, "expires", json_integer((json_int_t)ends));
-        json_object_set_new(o, "access", json_string(got[TOKEN_GOT_ACCESS]));
-        json_object_set_new(o, "refresh", json_string(got[TOKEN_GOT_REFRESH]));
-        char *text = json_dumps(o, JSON_COMPACT);
-        json_decref(o);
-        if (!text)
-                return token_serve_parked(k, t);
-        t->is_locked = false;
-        struct buf *b = keeper_message(k, DOOR_ROTATED);
-        buf_put_u32(b, t->number);
-        keeper_put_bytes(b, text, strlen(text));
-        store_drop(text); /* jansson's memory is the store's */
-        int r = keeper_to_supervisor(k);
-        return r < 0 ? r : token_serve_parked(k, t);
+        if (is_kept) {
+                uint64_t life =
+                        got[TOKEN_GOT_EXPIRES] ? strtoull(got[TOKEN_GOT_EXPIRES], NULL, 10) : 3600;
+                t->expires_s = token_now_s() + life;
+                int r = token_keep(k, t, got[TOKEN_GOT_ACCESS], got[TOKEN_GOT_REFRESH], t->owed);
+                t->expires_s = 0; /* nobody here has it */
+                drop_owed(t);
+                if (r < 0)
+                        return r;
+        }
+        return token_serve_parked(k, t);
 }
 
 static void free_token(struct token *t)
 {
         drop_key(t);
+        drop_owed(t);
         while (t->parked) {
                 struct token_parked *p = t->parked;
                 t->parked = p->next;

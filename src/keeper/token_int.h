@@ -33,6 +33,7 @@ struct token {
         char *client, *scope; /* a client's id is no secret */
         char *email, *kid;    /* of a service account */
         EVP_PKEY *key;
+        char *owed; /* locked: the client's secret of one that was revoked while it was fetched */
         bool has_refresh, has_secret; /* parts "refresh" and "secret" */
         uint64_t expires_s, life_s;   /* of the access token; 0: there is none */
         enum token_step step;
@@ -67,6 +68,10 @@ int token_loaded(struct keeper *, struct token *);
 
 /* token_serve_parked(k, t): everybody who waited asks again, and is answered now. */
 int token_serve_parked(struct keeper *, struct token *);
+/* token_keep(k, t, access, refresh, secret): DOOR_ROTATED: what the host is to keep; any may be
+ * NULL (token_keep.c). */
+int token_keep(struct keeper *, struct token *, const char *access, const char *refresh,
+               const char *secret);
 /* token_give_back(k, t, got): an answer for a secret that was revoked meanwhile (token_end.c). */
 int token_give_back(struct keeper *, struct token *, char *const *got);
 

@@ -3,7 +3,8 @@
 
 It is the judge of logins: a refresh token works once; when one is used again, everything that was ever derived from
 the same login is revoked, as real providers do it. STATE/counts has what happened, one word per line; STATE/config
-(read at each request) can say `life=SECONDS`, `broken=1`. A login named F begins with access-F and refresh-F.
+(read at each request) can say `life=SECONDS`, `broken=1`; while there is a file STATE/hold a token has been given
+and is not sent. A login named F begins with access-F and refresh-F.
 
   POST /v1/oauth/token, /oauth/token, /token   refresh_token, client_credentials, authorization_code, jwt-bearer
   POST /app/installations/7/access_tokens      a GitHub app
@@ -72,6 +73,8 @@ def is_signed(jwt, pem):
 def grant(ask):
     kind = ask.get("grant_type", "")
     if kind == "refresh_token":
+        if "client_secret" in ask:
+            count("secret " + ask["client_secret"])
         token = ask.get("refresh_token", "")
         if token not in refresh:
             count("unknown refresh token")
@@ -135,6 +138,8 @@ class Provider(BaseHTTPRequestHandler):
             ask = json.loads(body) if is_json else {k: v[0] for k, v in parse_qs(body).items()}
             with lock:
                 status, thing = grant(ask)
+            while os.path.exists(os.path.join(state, "hold")):
+                time.sleep(0.02)
             self.answer(status, thing)
         elif path == "/app/installations/7/access_tokens":
             claims = is_signed(self.shown(), os.path.join(state, "app.pub"))
