@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=120
+# suite: users=root,user timeout=400
 # cp.sh - `ostiary cp` with a real box: both ways, hostile trees, planted links, sleeping boxes.
 set -u
 work=$(mktemp -d "$HOME/cp.XXXXXX") || exit 1
@@ -118,8 +118,9 @@ in_box 'head -c 400000000 /dev/zero >/tmp/big'
 mkdir cut
 "$OSTIARY" cp -q "$box:/tmp/big" cut/ 2>/dev/null &
 pid=$!
-for _ in $(seq 100); do
+for _ in $(seq 3000); do
 	[ -n "$(ls -A cut)" ] && break
+	[ -e "/proc/$pid" ] || break
 	sleep 0.01
 done
 kill -TERM "$pid" 2>/dev/null
@@ -142,6 +143,10 @@ try 0 "$box:from-host" awake.txt
 check 'out of a box that has ended' $? "$said"
 [ "$(cat awake.txt 2>/dev/null)" = one ]
 check 'what it had written is there' $? 'content differs'
+for _ in $(seq 300); do
+	"$OSTIARY" ps 2>/dev/null | grep -q "$box" || break
+	sleep 0.1
+done
 ! "$OSTIARY" ps 2>/dev/null | grep -q "$box"
 check 'it sleeps again' $? 'it is listed as running'
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=240
+# suite: users=root,user timeout=900
 # live.sh - a workspace that the box writes to directly: what runs by itself is read-only in it, what is
 # new and dangerous is taken away, sockets and FIFOs are dead, git goes on working, and the run is undone.
 set -u
@@ -85,7 +85,7 @@ drop
 
 # --- what is new (case 64, B4) -----------------------------------------------------------------------
 box=$tag-d
-live 'mkdir -p .claude x/.zed deep/1/2/3/4/5 nest/.git/hooks; echo e >.claude/settings.json; echo e >x/.zed/tasks.json; echo e >deep/1/2/3/4/5/.envrc; echo e >.mcp.json; echo e >nest/.git/hooks/pre-commit; printf "[core]\n fsmonitor = x\n" >nest/.git/config; mkdir .ostiary; echo e >.ostiary/policy; echo e >.GIT; ln -s /etc .idea; echo e >tmp && mv tmp CLAUDE.md; echo fine >plain; i=0; while [ -n "$(find . -name settings.json -o -path ./CLAUDE.md)" ] && [ $i -lt 100 ]; do i=$((i + 1)); sleep 0.2; done; find . -name settings.json -o -path ./CLAUDE.md'
+live 'mkdir -p .claude x/.zed deep/1/2/3/4/5 nest/.git/hooks; echo e >.claude/settings.json; echo e >x/.zed/tasks.json; echo e >deep/1/2/3/4/5/.envrc; echo e >.mcp.json; echo e >nest/.git/hooks/pre-commit; printf "[core]\n fsmonitor = x\n" >nest/.git/config; mkdir .ostiary; echo e >.ostiary/policy; echo e >.GIT; ln -s /etc .idea; echo e >tmp && mv tmp CLAUDE.md; echo fine >plain; i=0; while [ -n "$(find . -name settings.json -o -path ./CLAUDE.md)" ] && [ $i -lt 450 ]; do i=$((i + 1)); sleep 0.2; done; find . -name settings.json -o -path ./CLAUDE.md'
 for f in .claude/settings.json x/.zed/tasks.json deep/1/2/3/4/5/.envrc .mcp.json nest/.git/hooks/pre-commit nest/.git/config .ostiary/policy .GIT .idea CLAUDE.md; do
 	gone "$f"
 	check "new and dangerous, $f is taken away" $? 'it is there'
@@ -116,7 +116,7 @@ drop
 # --- written only after it was looked at ---------------------------------------------------------------
 # The box waits until the file is gone, so that the last look is not what found it.
 box=$tag-w
-until_gone='until_gone() { i=0; while test -e "$1" && [ $i -lt 200 ]; do i=$((i + 1)); sleep 0.1; done; test -e "$1" && echo "$1 is there"; true; }'
+until_gone='until_gone() { i=0; while test -e "$1" && [ $i -lt 900 ]; do i=$((i + 1)); sleep 0.1; done; test -e "$1" && echo "$1 is there"; true; }'
 live "$until_gone"'; mkdir -p late/.git && printf "[core]\n bare = false\n" >late/.git/config && sleep 0.5 && cat late/.git/config >was && exec 3>>late/.git/config && printf " fsmonitor = x\n" >&3 && until_gone late/.git/config; head -n1 was'
 same 'a git configuration that was harmless is taken away once it is not, even while it is open' "$out" '[core]'
 holds 'and is in the list' "$(listed)" late/.git/config
@@ -130,8 +130,8 @@ mkdir tools
 echo plain >tools/pre-push
 "$ostiary" create -q --live --name "$box" >/dev/null
 printf '[core]\n\thooksPath = tools\n' >>.git/config
-sleep 0.3
-say "$ostiary" exec "$box" -- sh -c "$until_gone; "'echo e >>tools/pre-push; until_gone tools/pre-push; echo end'
+# When the setting is noticed nothing tells; so the box writes until a write is.
+say "$ostiary" exec "$box" -- sh -c 'i=0; while test -e tools/pre-push && [ $i -lt 900 ]; do i=$((i + 1)); echo e >>tools/pre-push; sleep 0.1; done; test -e tools/pre-push && echo there; echo end'
 same 'what a setting of the user names as hooks meanwhile is watched from then on' "$out" end
 "$ostiary" stop "$box" >/dev/null 2>&1
 "$ostiary" undo --yes >/dev/null 2>&1
@@ -152,7 +152,7 @@ live 'python3 -c "
 import os
 for i in range(600): os.mkdir(\"d\"); os.chdir(\"d\")
 open(\".envrc\", \"w\").write(\"e\")
-"; mkdir -p z; echo e >z/.envrc; i=0; while test -e z/.envrc && [ $i -lt 200 ]; do i=$((i + 1)); sleep 0.1; done; test -e z/.envrc && echo there'
+"; mkdir -p z; echo e >z/.envrc; i=0; while test -e z/.envrc && [ $i -lt 900 ]; do i=$((i + 1)); sleep 0.1; done; test -e z/.envrc && echo there'
 deep=$(printf 'd/%.0s' $(seq 600)).envrc
 gone "$deep" && [ -d "${deep%/.envrc}" ]
 check 'six hundred directories deep it is found' $? "$(ls -A "${deep%/.envrc}" 2>&1 | cut -c1-100)"
@@ -176,7 +176,7 @@ import os, socket, sys, time
 s = socket.socket(socket.AF_UNIX)
 s.bind("sock")
 s.listen(1)
-s.settimeout(20)
+s.settimeout(600)
 try:
     s.accept()
     open(sys.argv[1] + "/reached", "w").close()
@@ -184,13 +184,13 @@ except OSError:
     pass
 P
 listener=$!
-wait_for 5 test -S sock
+wait_for 60 test -S sock
 live 'test -f pipe && test -f sock && echo masked; timeout 2 sh -c "echo x >pipe"; python3 -c "import socket; socket.socket(socket.AF_UNIX).connect(\"sock\")"; true'
 same 'sockets and FIFOs are files without content' "$out" masked
 gone "$work/reached"
 check 'and nobody is reached' $? 'the listener was'
 python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect("sock")'
-wait_for 5 test -e "$work/reached"
+wait_for 60 test -e "$work/reached"
 check 'control: the host reaches it' $? 'it does not'
 kill "$listener" 2>/dev/null
 wait "$listener" 2>/dev/null
@@ -215,12 +215,12 @@ drop
 # --- the host edits meanwhile ------------------------------------------------------------------------
 box=$tag-h
 (
-	wait_for 20 test -e started
+	wait_for 60 test -e started
 	echo mine >>b.txt
 	echo more >>.envrc
 	touch edited
 ) &
-live 'touch started; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do test -e edited && break; sleep 0.5; done; cat b.txt .envrc'
+live 'touch started; for i in $(seq 120); do test -e edited && break; sleep 0.5; done; cat b.txt .envrc'
 wait
 same 'what the host writes into a file, the box reads' "$out" $'two\nmine\nkeep\nmore'
 same 'a protected file that the host edits in place stays' "$(cat .envrc)" $'keep\nmore'
@@ -262,7 +262,7 @@ drop
 box=$tag-p
 limited() { unshare -U --map-current-user --keep-caps sh -c 'echo 3 >/proc/sys/user/max_inotify_watches && exec setpriv --ambient-caps=-all --inh-caps=-all "$@"' sh "$@"; }
 if [ "$(id -u)" != 0 ] && limited true 2>/dev/null; then
-	export -f limited; say bash -c 'limited "$@"' bash "$ostiary" run --live --name "$box" -- sh -c 'echo e >src/deep/.exrc; for i in 1 2 3 4 5 6 7 8 9 10; do test -e src/deep/.exrc || break; sleep 1; done; ls -A src/deep'
+	export -f limited; say bash -c 'limited "$@"' bash "$ostiary" run --live --name "$box" -- sh -c 'echo e >src/deep/.exrc; for i in $(seq 90); do test -e src/deep/.exrc || break; sleep 1; done; ls -A src/deep'
 	holds 'where not everything can be watched, that is said' "$err" 'is looked through every two seconds'
 	same 'and what is dangerous goes while the box runs' "$out" CLAUDE.md
 	drop
@@ -277,10 +277,12 @@ box=$tag-j
 pid=$("$ostiary" ps --json | python3 -c 'import json, sys; print([b["supervisor_pid"] for b in json.load(sys.stdin) if b["id"] == sys.argv[1]][0])' "$box")
 "$ostiary" exec "$box" -- sh -c 'echo e >late.tmp; sleep 0.2; mv late.tmp .cursorrules; sleep 30' >/dev/null 2>&1 &
 client=$!
-sleep 1
+written() { [ -e late.tmp ] || [ -e .cursorrules ] || grep -q cursorrules "$boxes/$box/quarantine/list" 2>/dev/null; }
+wait_for 60 written
+sleep "0.$((RANDOM % 5))" # before, while and after it is moved and taken
 kill -9 "$pid"
 wait "$client" 2>/dev/null
-wait_for 10 no_orphans
+wait_for 60 no_orphans
 check 'nothing is left running' $? "$(orphans)"
 gone .cursorrules
 check 'what is dangerous is gone all the same' $? 'it is there'
@@ -298,7 +300,7 @@ if [ -w /dev/shm ] && [ "$(stat -c %d /dev/shm)" != "$(stat -c %d .)" ]; then
 	holds 'a copy is kept' "$(cat "$shm"/ostiary/boxes/*/quarantine/list)" x.code-workspace
 	same 'with the content' "$(cat "$shm"/ostiary/boxes/*/quarantine/*x.code-workspace)" e
 	XDG_STATE_HOME=$shm "$ostiary" rm "$box" >/dev/null 2>&1
-	wait_for 10 no_orphans
+	wait_for 60 no_orphans
 	rm -rf "$shm"
 else
 	skip 'across filesystems' 'there is no second one to write to'
