@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=240
+# suite: users=root,user timeout=900
 # bad_input.sh - wrong words, wrong places, a machine that lacks something: each gets one clear sentence on
 # stderr, the right exit code, and leaves nothing behind: no box, no process, no mount.
 set -u
@@ -261,18 +261,18 @@ mkfifo "$boxes/fifo"
 mkdir "$boxes/fifos" && mkfifo "$boxes/fifos/lock" "$boxes/fifos/meta" "$boxes/fifos/opts"
 mkdir "$boxes/links" && ln -s /etc/passwd "$boxes/links/meta" && ln -s /nonexistent/x "$boxes/links/lock"
 mkdir "$boxes/dirs" "$boxes/dirs/lock" "$boxes/dirs/meta" "$boxes/dirs/opts"
-SAY_LIMIT=10 say "$ostiary" ps -a
+SAY_LIMIT=60 say "$ostiary" ps -a
 same 'ps with foreign files among the boxes' "$code" 0
-SAY_LIMIT=10 say "$ostiary" ps -a --json
+SAY_LIMIT=60 say "$ostiary" ps -a --json
 python3 -m json.tool <<<"$out" >/dev/null
 check 'ps --json is still JSON' $? "$out"
-SAY_LIMIT=10 say "$ostiary" gc
+SAY_LIMIT=60 say "$ostiary" gc
 [ "$code" != 124 ]
 check 'gc does not hang on them' $? "status $code"
 [ -e /etc/passwd ] && [ -f "$boxes/a-file" ]
 check 'and touches nothing that is not a box' $? "$(ls "$boxes")"
 for name in fifos links dirs; do
-	SAY_LIMIT=10 say "$ostiary" exec "$name" -- true
+	SAY_LIMIT=60 say "$ostiary" exec "$name" -- true
 	[ "$code" = 125 ] && [[ $err == 'ostiary: '* ]]
 	check "exec of a box whose files are $name" $? "status $code: $err"
 done
@@ -281,14 +281,14 @@ spoil() { # file, content (printf), name
 	"$ostiary" create -q --name "$tag-spoilt" >/dev/null && "$ostiary" stop "$tag-spoilt" >/dev/null
 	# shellcheck disable=SC2059 # a format is meant
 	printf "$2" >"$boxes/$tag-spoilt/$1"
-	SAY_LIMIT=10 say "$ostiary" ps -a --json
+	SAY_LIMIT=60 say "$ostiary" ps -a --json
 	python3 -m json.tool <<<"$out" >/dev/null && [ "$code" = 0 ]
 	check "ps with $3" $? "status $code: $out $err"
-	SAY_LIMIT=10 say "$ostiary" exec "$tag-spoilt" -- true
+	SAY_LIMIT=60 say "$ostiary" exec "$tag-spoilt" -- true
 	{ [ "$code" = 0 ] && [ -z "$err" ]; } || { [ "$code" -gt 63 ] && [ "$code" -lt 128 ] && [ "$code" != 124 ] && [ "$(wc -l <<<"$err")" = 1 ] && [[ $err == 'ostiary: '* ]]; }
 	check "exec with $3: it works, or one sentence" $? "status $code: $err"
 	echo "# exec with $3: status $code $err"
-	SAY_LIMIT=10 say "$ostiary" rm -f "$tag-spoilt"
+	SAY_LIMIT=60 say "$ostiary" rm -f "$tag-spoilt"
 	same "rm with $3" "$code" 0
 }
 spoil opts '' 'an empty opts file'
@@ -303,13 +303,13 @@ head -c 3000000 /dev/zero | tr '\0' a >"$work/huge"
 "$ostiary" create -q --name "$tag-spoilt" >/dev/null && "$ostiary" stop "$tag-spoilt" >/dev/null
 cp "$work/huge" "$boxes/$tag-spoilt/opts"
 cp "$work/huge" "$boxes/$tag-spoilt/meta"
-SAY_LIMIT=10 say "$ostiary" exec "$tag-spoilt" -- true
+SAY_LIMIT=60 say "$ostiary" exec "$tag-spoilt" -- true
 [ "$code" = 125 ] && [ "$(wc -l <<<"$err")" = 1 ]
 check 'files of 3 MB' $? "status $code: $err"
 "$ostiary" rm -f "$tag-spoilt" >/dev/null
 # The workspace of a stopped box was moved away.
 mkdir here && "$ostiary" create -q -w here --name "$tag-moved" >/dev/null && "$ostiary" stop "$tag-moved" >/dev/null && rmdir here
-SAY_LIMIT=10 say "$ostiary" exec "$tag-moved" -- true
+SAY_LIMIT=60 say "$ostiary" exec "$tag-moved" -- true
 [ "$code" = 125 ] && [ "$(wc -l <<<"$err")" = 1 ] && [[ $err == *"$work/ws/here"* ]]
 check 'waking a box whose workspace is gone' $? "status $code: $err"
 "$ostiary" rm "$tag-moved" >/dev/null
@@ -334,7 +334,7 @@ mkdir "$profiles/dir.profile"
 bad 'a profile that is a directory' 125 'ostiary: ' "${ostiary_run[@]}" --profile dir -- true
 printf 'extends default\npersist ../../etc\n' >"$profiles/climb.profile"
 bad 'a profile that keeps what is not in the home' 125 'line 2' "${ostiary_run[@]}" --profile climb -- true
-SAY_LIMIT=10 say "$ostiary" profile ls
+SAY_LIMIT=60 say "$ostiary" profile ls
 same 'profile ls lists the others' "$code" 0
 nothing_left 'at the end nothing is left'
 exit $bad

@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=any timeout=120
+# suite: users=any timeout=300
 # deb.sh - the package holds what it should, where it should, and can be taken apart again.
 set -u
 cd "$(dirname "$0")/.." || exit 1

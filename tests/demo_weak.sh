@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=360
+# suite: users=root,user timeout=1200
 # demo_weak.sh - the demo passes on the release build and fails, saying where, when a wall is off.
 #
 # Each row leaves layers out of the weak build and names the line of the demo that must turn. Layers

@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=any timeout=180
+# suite: users=any timeout=400
 # install.sh - install puts the files where shells and man look for them; uninstall leaves nothing.
 set -u
 cd "$(dirname "$0")/.." || exit 1

@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=120
+# suite: users=root,user timeout=400
 # life_state.sh - what a box remembers: changes after its end, a kept box woken by exec, names, `ps`, and
 # the home of a profile, of which only the listed paths outlive a box.
 set -u
@@ -30,7 +30,7 @@ same 'ps does not list it' "$("$ostiary" ps -q)" ''
 same 'ps -a does' "$("$ostiary" ps -aq)" "$box"
 same 'and says that it ended and holds changes' "$("$ostiary" ps -a --json | json '[(b["state"], b["has_changes"], b["kept"], b["supervisor_pid"], b["ended"] >= b["created"]) for b in d]')" \
 	"[('exited', True, True, 0, True)]"
-wait_for 5 no_orphans
+wait_for 60 no_orphans
 check 'no process is left of a stopped box' $? "$(orphans)"
 
 say "$ostiary" exec "$box" -- sh -c 'cat file made d/x ~/note'
@@ -88,7 +88,7 @@ same '--live writes to the host and keeps no box' "$(cat file) $("$ostiary" ps -
 same 'and the file is the owner'"'"'s' "$(stat -c %u file)" "$(id -u)"
 say "$ostiary" run -d -q --name "$tag-d" -- sh -c 'echo first; sleep 0.5; echo last'
 same 'run -d prints the name' "$code $out$err" "0 $tag-d"
-wait_for 5 no_orphans
+wait_for 60 no_orphans
 same 'it ends by itself, and stays, for nobody has seen what it said' "$("$ostiary" ps -a --json | json '[(b["id"], b["state"], b["exit_code"]) for b in d]')" "[('$tag-d', 'exited', 0)]"
 same 'which logs shows' "$("$ostiary" logs "$tag-d")" $'first\nlast'
 "$ostiary" rm "$tag-d" >/dev/null
@@ -170,8 +170,10 @@ nobody_kept_off() { [ -z "$(kept_off "$@")" ]; }
 for mine in "$(processors $$)" "$(processors $$ | grep -o '^[0-9]*')"; do
 	taskset -c "$mine" "$ostiary" run -q -d --name "$tag-cpus" -- sleep 60 >/dev/null
 	supervisor=$("$ostiary" ps --json | json '[b["supervisor_pid"] for b in d if b["name"].endswith("-cpus")][0]')
-	same "a box of a caller that may use $mine: its processes" "$(($(family "$supervisor" | wc -l) >= 4))" 1
-	wait_for 5 nobody_kept_off "$supervisor" "$mine"
+	all_there() { [ "$(family "$supervisor" | wc -l)" -ge 4 ]; }
+	wait_for 60 all_there
+	check "a box of a caller that may use $mine: its processes" $? "$(family "$supervisor" | wc -l)"
+	wait_for 60 nobody_kept_off "$supervisor" "$mine"
 	check 'they may use just that' $? "$(kept_off "$supervisor" "$mine")"
 	"$ostiary" rm -f "$tag-cpus" >/dev/null
 done

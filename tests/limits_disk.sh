@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=120 alone=yes
+# suite: users=root,user timeout=600 alone=yes
 # limits_disk.sh - a box ends when its layers outgrow the disk limit, and before it fills the disk that
 # holds them: tried on a small tmpfs in a mount namespace of our own.
 set -u
@@ -8,10 +8,10 @@ set -u
 box() { say "$ostiary" run -q --rm --name "$tag-box" "$@"; }
 box --limit disk=20M -- sh -c 'head -c 5000000 /dev/zero >small; sleep 2; echo fine'
 same 'below the limit' "$code $out$err" '0 fine'
-box --limit disk=20M -- sh -c 'head -c 60000000 /dev/zero >big; sleep 60'
+box --limit disk=20M -- sh -c 'head -c 60000000 /dev/zero >big; sleep 140'
 same 'above it the box ends with 120' "$code" 120
 holds 'in words' "$err" 'more than the disk limit of 20.0 MiB'
-box --limit disk=20M -- sh -c 'i=0; while [ $i -lt 60 ]; do head -c 1000000 /dev/zero >~/f$i; i=$((i+1)); done; sleep 60'
+box --limit disk=20M -- sh -c 'i=0; while [ $i -lt 60 ]; do head -c 1000000 /dev/zero >~/f$i; i=$((i+1)); done; sleep 140'
 same 'the home counts too' "$code" 120
 # A file without blocks takes none; so many names do.
 box --limit disk=20M -- sh -c 'truncate -s 1G sparse; sleep 2; echo fine'
@@ -36,7 +36,7 @@ if [ "$code" = 99 ] || [ "$code" = 1 ]; then
 	skip 'the free-space floor' "no small filesystem can be mounted here: $err"
 	exit $bad
 fi
-on_small 280M "$ostiary" run -q --rm --name "$tag-box" -- sh -c 'head -c 100000000 /dev/zero >big; sleep 60'
+on_small 280M "$ostiary" run -q --rm --name "$tag-box" -- sh -c 'head -c 100000000 /dev/zero >big; sleep 140'
 same 'a disk that runs full ends the box with 120' "$code" 120
 same 'in words' "$err" 'ostiary: the disk that holds its layers has less than 256.0 MiB left'
 on_small 400M "$ostiary" run -q --rm --name "$tag-box" -- sh -c 'head -c 100000000 /dev/zero >big; sleep 2; echo fine'

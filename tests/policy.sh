@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=any timeout=120
+# suite: users=any timeout=400
 # policy.sh - `ostiary policy check`: every example of docs/policy.md has the verdict that the page gives, and
 # the command's exit codes, layers, words and JSON are what the manual says. Contacts nobody.
 set -u

@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=90
+# suite: users=root,user timeout=400
 # real_git.sh - git in a box: plain repositories, linked worktrees and submodules as workspaces. What it
 # commits stays in the box until it is taken out; the repository on the host does not change by one byte.
 cd "$(dirname "$0")/.." || exit 1

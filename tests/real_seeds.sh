@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=60
+# suite: users=root,user timeout=400
 # real_seeds.sh - a home as years of agents leave it, full of logins and keys: every profile brings its agent's
 # settings into the box and none of the secrets, and nothing that would run a command of the host.
 cd "$(dirname "$0")/.." || exit 1

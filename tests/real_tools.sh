@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=90
+# suite: users=root,user timeout=600
 # real_tools.sh - what people build and run with, in a box: python and pip, node and npm, C, Rust, Java,
 # debuggers, editors; each with its own usual layout, none told about the box.
 cd "$(dirname "$0")/.." || exit 1
@@ -124,7 +124,7 @@ if [ -n "$person" ] && [ -x "$person/.cargo/bin/cargo" ]; then
 	mkdir -p rust/src && echo 'fn main() { println!("from rust"); }' >rust/src/main.rs
 	printf '[package]\nname = "hi"\nversion = "0.1.0"\nedition = "2021"\n' >rust/Cargo.toml
 	out=$(cd rust && env HOME="$person" XDG_STATE_HOME="$HOME/.local/state" XDG_DATA_HOME="$HOME/.local/share" XDG_CONFIG_HOME="$HOME/.config" \
-		PATH="$person/.cargo/bin:$PATH" timeout 60 "$ostiary" run -q --rm -- cargo run --offline -q 2>&1)
+		PATH="$person/.cargo/bin:$PATH" timeout 300 "$ostiary" run -q --rm -- cargo run --offline -q 2>&1)
 	same 'cargo build under rustup' "$(tail -n 1 <<<"$out")" 'from rust'
 else
 	skip 'cargo build under rustup' 'this user has no cargo'
@@ -143,7 +143,7 @@ if ! missing 'vim -es' vim; then
 fi
 if ! missing 'tmux in a box' tmux; then
 	same 'tmux in a box' "$(box -- sh -c 'tmux -f /dev/null new-session -d -s in -x 80 -y 24 sh && tmux send-keys -t in "echo in\$((20+1))" Enter
-		for i in $(seq 50); do sleep 0.2; tmux capture-pane -p -t in | grep -o in21 && break; done; tmux kill-server' 2>&1)" in21
+		for i in $(seq 300); do sleep 0.2; tmux capture-pane -p -t in | grep -o in21 && break; done; tmux kill-server' 2>&1)" in21
 fi
 if ! missing 'sqlite' python3; then
 	same 'sqlite with its locks and maps' "$(box -- python3 -c '

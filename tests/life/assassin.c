@@ -3,21 +3,23 @@
  *
  *     assassin cli|maker|supervisor|helper|init|command DELAY_US COMMAND...
  *
- * Started by tests/life_kill.sh. Waits for the process to exist, then DELAY_US more, then SIGKILL.
- * The maker is the child of the CLI that makes the box's network. The command is the first child of
- * init: while the box is built there is none. The helper is the first child of the supervisor,
- * whatever it is at that moment. Prints "hit" or "missed" and
- * how COMMAND ended: its status, "hung" after ten seconds. Signals only processes below COMMAND. */
+ * Started by tests/life_kill.sh. Waits for the process to exist, and for the file that
+ * ASSASSIN_AFTER names, if it does, to hold something; then DELAY_US more, then SIGKILL. The maker
+ * is the child of the CLI that makes the box's network. The command is the first child of init:
+ * while the box is built there is none. The helper is the first child of the supervisor, whatever
+ * it is at that moment. Prints "hit" or "missed" and how COMMAND ended: its status, "hung" after a
+ * minute. Signals only processes below COMMAND. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { HUNG_MS = 10000 };
+enum { HUNG_MS = 60000 };
 
 static void nap_us(long us)
 {
@@ -103,6 +105,14 @@ static pid_t find(pid_t cli, size_t role)
         return pid;
 }
 
+/* is_time(): has what has to come first come? */
+static bool is_time(void)
+{
+        struct stat st;
+        const char *path = getenv("ASSASSIN_AFTER");
+        return !path || (stat(path, &st) == 0 && st.st_size > 0);
+}
+
 int main(int argc, char **argv)
 {
         size_t role = 0, roles_n = sizeof roles / sizeof *roles;
@@ -119,8 +129,9 @@ int main(int argc, char **argv)
         pid_t target = 0;
         int status = 0;
         long begin = now_ms();
-        while (!target && waitpid(cli, &status, WNOHANG) == 0 && now_ms() - begin < HUNG_MS)
-                target = find(cli, role);
+        do
+                target = is_time() ? find(cli, role) : 0;
+        while (!target && waitpid(cli, &status, WNOHANG) == 0 && now_ms() - begin < HUNG_MS);
         if (target) {
                 nap_us(atol(argv[2]));
                 /* Whoever has the role now. As long as the CLI is not reaped its number is its own.

@@ -4,7 +4,7 @@
  *     hog shared MIB [SECONDS]    the same with memory that no rlimit counts, only a group
  *     hog forks N                 that many children at once, at most 300
  *     hog files N                 open /dev/null that often
- *     hog watches N               inotify watches
+ *     hog watches N               inotify watches, on directories that it makes here
  *     hog cpu SECONDS             burn, then print the milliseconds of processor time that it got
  *
  * Prints "got N" or "refused at N: why". Every loop is bounded. */
@@ -83,7 +83,7 @@ static int watches(long wanted)
         long n = 0;
         int fd = inotify_init1(IN_CLOEXEC);
         for (; fd >= 0 && n < wanted && n < WATCHES_MAX; n++) {
-                snprintf(path, sizeof path, "/tmp/watched-%ld", n);
+                snprintf(path, sizeof path, "watched-%ld", n);
                 if (mkdir(path, 0700) < 0 || inotify_add_watch(fd, path, IN_CREATE) < 0)
                         break;
         }

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 5000, STEP_MS = 10, NAMES_MAX = 200 };
+enum { PATIENCE_MS = 60000, STEP_MS = 10, NAMES_MAX = 200 };
 
 static volatile sig_atomic_t stop_sig;
 
