@@ -35,7 +35,7 @@ grpc=
 if /usr/bin/python3 -c 'import grpc' 2>/dev/null; then
 	/usr/bin/python3 tests/door/grpc_origin.py "$work/origin.pem" "$work/origin.key" "$work/metadata" >"$work/grpc" 2>/dev/null &
 	door_pids+=($!)
-	within 20 test -s "$work/grpc" && grpc=$(cat "$work/grpc")
+	within 60 test -s "$work/grpc" && grpc=$(cat "$work/grpc")
 	cp tests/door/grpc_client.py "$work/ws/"
 fi
 door_box f1 --allow "* grpc.forms.test:443 to=127.0.0.1:${grpc:-1} ca=$work/ca.pem" --allow "* *.forms.test:443 to=127.0.0.1:$h1 ca=$work/ca.pem" --allow "* h2.forms.test:443 to=127.0.0.1:$h2 ca=$work/ca.pem" \
@@ -60,44 +60,44 @@ done
 # --- heads ------------------------------------------------------------------------------------------
 # shellcheck disable=SC2016
 {
-got=$(sh_box 'curl -s -m 30 -w " %{http_code}" -H "Authorization: Bearer $K_BEARER" https://bearer.forms.test/a')
+got=$(sh_box 'curl -s -m 60 -w " %{http_code}" -H "Authorization: Bearer $K_BEARER" https://bearer.forms.test/a')
 holds "bearer: served" "$got" " 200"
 arrived "bearer: the value arrived in its slot" bearer "authorization: Bearer $K_BEARER" "$got"
-got=$(sh_box 'curl -s -m 30 -w " %{http_code}" -H "Authorization: token $K_BEARER" https://bearer.forms.test/b')
+got=$(sh_box 'curl -s -m 60 -w " %{http_code}" -H "Authorization: token $K_BEARER" https://bearer.forms.test/b')
 arrived "bearer: GitHub's word for it" bearer "authorization: token $K_BEARER" "$got"
-got=$(sh_box 'curl -s -m 30 -w " %{http_code}" -u "$K_BASIC:" https://basic.forms.test/charges')
+got=$(sh_box 'curl -s -m 60 -w " %{http_code}" -u "$K_BASIC:" https://basic.forms.test/charges')
 arrived "basic: as the user, as Stripe wants it" basic "Basic $(printf '%s:' "$K_BASIC" | base64 -w0)" "$got"
-got=$(sh_box 'curl -s -m 30 -w " %{http_code}" -u "me:$K_BASIC" https://basic.forms.test/')
+got=$(sh_box 'curl -s -m 60 -w " %{http_code}" -u "me:$K_BASIC" https://basic.forms.test/')
 arrived "basic: as the password" basic "Basic $(printf 'me:%s' "$K_BASIC" | base64 -w0)" "$got"
-got=$(sh_box 'curl -s -m 30 -w " %{http_code}" -H "X-Api-Key: $K_HEADER" https://header.forms.test/')
+got=$(sh_box 'curl -s -m 60 -w " %{http_code}" -H "X-Api-Key: $K_HEADER" https://header.forms.test/')
 arrived "header" header "x-api-key: $K_HEADER" "$got"
-got=$(sh_box 'curl -s -m 30 -w " %{http_code}" -G --data-urlencode "key=$K_QUERY" -d a=1 https://query.forms.test/q')
+got=$(sh_box 'curl -s -m 60 -w " %{http_code}" -G --data-urlencode "key=$K_QUERY" -d a=1 https://query.forms.test/q')
 arrived "query: encoded anew" query "/q?key=fake%2Fquery%2Bvalue%3D000000004&a=1" "$got"
-got=$(sh_box 'curl -s -m 30 -w " %{http_code}" "https://path.forms.test/bot$K_PATH/getMe?x=1"')
+got=$(sh_box 'curl -s -m 60 -w " %{http_code}" "https://path.forms.test/bot$K_PATH/getMe?x=1"')
 arrived "path: behind a word, as Telegram wants it" path "/bot700001%3Afake-path-value-5/getMe?x=1" "$got"
-got=$(sh_box 'curl -s -m 30 -w " %{http_code}" -b "a=1; sid=$K_COOKIE; b=2" https://cookie.forms.test/')
+got=$(sh_box 'curl -s -m 60 -w " %{http_code}" -b "a=1; sid=$K_COOKIE; b=2" https://cookie.forms.test/')
 arrived "cookie: among others" cookie "cookie: a=1; sid=$K_COOKIE; b=2" "$got"
-got=$(sh_box 'curl -s -m 30 -w " %{http_code}" -H "X-Token: $K_TWO" https://two.forms.test/in/x')
+got=$(sh_box 'curl -s -m 60 -w " %{http_code}" -H "X-Token: $K_TWO" https://two.forms.test/in/x')
 arrived "two forms: the second" two "x-token: $K_TWO" "$got"
-got=$(sh_box 'curl -s -m 30 -w " %{http_code}" -H "X-Token: $K_TWO" https://two.forms.test/out/x')
+got=$(sh_box 'curl -s -m 60 -w " %{http_code}" -H "X-Token: $K_TWO" https://two.forms.test/out/x')
 holds "a place with a path is no other path" "$got" " 403"
-got=$(sh_box 'curl -s -m 30 -w " %{http_code}" -H "Authorization: Bearer $K_HTTP2" https://h2.forms.test/two')
+got=$(sh_box 'curl -s -m 60 -w " %{http_code}" -H "Authorization: Bearer $K_HTTP2" https://h2.forms.test/two')
 if [ -n "$h2" ]; then arrived "HTTP/2" h2 "authorization: Bearer $K_HTTP2" "$got"; else skip "HTTP/2" "python3-h2 is missing"; fi
-got=$(sh_box 'curl -s -m 30 -w " %{http_code}" -H "Authorization: Bearer $K_PLAIN" http://plain.forms.test/')
+got=$(sh_box 'curl -s -m 60 -w " %{http_code}" -H "Authorization: Bearer $K_PLAIN" http://plain.forms.test/')
 arrived "plain: where the line says so" plain "authorization: Bearer $K_PLAIN" "$got"
 
 # --- inject -----------------------------------------------------------------------------------------
 
-got=$(sh_box 'curl -s -m 30 -w " %{http_code}" https://inject.forms.test/none')
+got=$(sh_box 'curl -s -m 60 -w " %{http_code}" https://inject.forms.test/none')
 arrived "inject: into a request without any credential" inject "authorization: Bearer $K_INJECT" "$got"
-got=$(sh_box 'curl -s -m 30 -w " %{http_code}" -H "Authorization: Bearer of-my-own-0000" -H "X-Api-Key: mine-too-000" https://inject.forms.test/own')
+got=$(sh_box 'curl -s -m 60 -w " %{http_code}" -H "Authorization: Bearer of-my-own-0000" -H "X-Api-Key: mine-too-000" https://inject.forms.test/own')
 holds "inject: a credential that is not ours: served" "$got" " 200"
 ! sees inject of-my-own-0000 && ! sees inject mine-too-000
 check "inject: and taken out" $?
 same "inject: twice the value" "$(grep -aoF "$K_INJECT" "$work/seen/received-inject.forms.test" | wc -l)" 2
-got=$(sh_box 'curl -s -m 30 -w " %{http_code}" https://pass.forms.test/repo')
+got=$(sh_box 'curl -s -m 60 -w " %{http_code}" https://pass.forms.test/repo')
 arrived "inject: basic with the line's user" pass "Basic $(printf 'me:%s' "$K_PASS" | base64 -w0)" "$got"
-got=$(sh_box 'curl -s -m 30 -w " %{http_code}" "https://param.forms.test/p?a=1"')
+got=$(sh_box 'curl -s -m 60 -w " %{http_code}" "https://param.forms.test/p?a=1"')
 arrived "inject: a query" param "/p?a=1&key=$K_PARAM" "$got"
 got=$(sh_box 'cd /tmp && git init -q r 2>/dev/null; cd r && git ls-remote https://pass.forms.test/repo.git; true')
 arrived "inject: git without any credential" pass "GET /repo.git/info/refs" "$got"
@@ -139,7 +139,7 @@ check "json: none of these left" $?
 
 form=application/x-www-form-urlencoded
 # shellcheck disable=SC2016
-got=$(sh_box 'curl -s -m 30 -w " %{http_code}" --data-urlencode "secret=$K_FORM" -d a=1 https://form.forms.test/f')
+got=$(sh_box 'curl -s -m 60 -w " %{http_code}" --data-urlencode "secret=$K_FORM" -d a=1 https://form.forms.test/f')
 arrived "form: encoded anew" form "secret=fake%20form%26value%3D00000008&a=1" "$got"
 got=$(client post form.forms.test /split $form "" 1 'b=2&secret=' @f:K_FORM)
 holds "form: the last field, byte by byte" "$got" "200"

@@ -43,7 +43,7 @@ passes() {
 	check "$name" $? "$got"
 	same "$name: no alarm" "$(alarms)" "$before"
 }
-curl_box() { in_box t1 curl -s -m 30 -w ' %{http_code}' "$@"; }
+curl_box() { in_box t1 curl -s -m 60 -w ' %{http_code}' "$@"; }
 client() { in_box t1 /usr/bin/python3 forms_client.py "$@"; }
 b64() { printf '%s' "$1" | base64 -w0; }
 hexed() { printf '%s' "$1" | od -An -v -tx1 | tr -d ' \n'; }

@@ -14,7 +14,7 @@ door_box web --allow "$(tls_rule 'GET,HEAD' nginx.example.test "$nginx_tls")" \
 	--allow "$(tls_rule '*' odd.example.test "$odd_tls")" \
 	--allow "$(plain_rule '*' oddplain.example.test "$odd_plain")"
 check "a box with a door starts" $? "$(tail -n 3 "$work"/home/.local/state/ostiary/boxes/*/* 2>/dev/null)"
-cu() { in_box web curl -sS -m 20 "$@" 2>&1; }
+cu() { in_box web curl -sS -m 60 "$@" 2>&1; }
 
 # --- allowed ---------------------------------------------------------------------------------------
 
@@ -62,10 +62,10 @@ python3 -c 'import json,sys; e = json.loads(sys.argv[1])["error"]; sys.exit(e["t
 check "in JSON for whoever accepts that" $? "$out"
 holds "plain HTTP is judged by the same rules" "$(cu http://nginx2.example.test/x)" "was refused"
 holds "a literal address of the world is refused" "$(cu http://192.0.2.1/)" "was refused"
-same "a port that no rule names is refused at once" "$(in_box web curl -s -m 20 -o /dev/null -w '%{exitcode}' http://nginx.example.test:81/)" 7
+same "a port that no rule names is refused at once" "$(in_box web curl -s -m 60 -o /dev/null -w '%{exitcode}' http://nginx.example.test:81/)" 7
 holds "Host that differs from the name (case 86)" "$(cu -w '%{http_code}' -H 'host: odd.example.test' --http1.1 https://nginx.example.test/hello)" 421
 holds "the same over plain HTTP" "$(cu -w '%{http_code}' -H 'host: oddplain.example.test' http://plain.example.test/hello)" 421
-out=$(in_box web curl -s -m 5 -o /dev/null -w '%{exitcode}' --connect-to odd.example.test:443:nginx.example.test:443 https://odd.example.test/hello)
+out=$(in_box web curl -s -m 60 -o /dev/null -w '%{exitcode}' --connect-to odd.example.test:443:nginx.example.test:443 https://odd.example.test/hello)
 [ "$out" = 35 ] || [ "$out" = 56 ]
 check "SNI that differs from the name that was looked up" $? "$out"
 
@@ -76,10 +76,10 @@ for p in https://odd.example.test http://oddplain.example.test; do
 		out=$(cu -w '\n%{http_code}' $p/$wrong)
 		same "$wrong is 502 ($p)" "${out##*$'\n'}" 502
 	done
-	in_box web curl -sS -m 10 -o /dev/null $p/cut >/dev/null 2>&1
+	in_box web curl -sS -m 60 -o /dev/null $p/cut >/dev/null 2>&1
 	[ $? != 0 ]
 	check "an answer that is cut off is not taken for whole ($p)" $?
-	in_box web curl -sS -m 10 -o /dev/null $p/reset >/dev/null 2>&1
+	in_box web curl -sS -m 60 -o /dev/null $p/reset >/dev/null 2>&1
 	[ $? != 0 ]
 	check "an answer that is reset is not taken for whole ($p)" $?
 	same "an answer that nobody asked for reaches nobody ($p)" "$(cu --http1.1 $p/twice $p/hello)" "$(printf 'first\nhello')"

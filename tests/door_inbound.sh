@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=180
+# suite: users=root,user timeout=300
 # door_inbound.sh - servers in a box, reached from the host: --publish, forward, ports. HTTP, HTTP/2, WebSocket
 # and raw bytes; two boxes on one port; the end of a box, of a forward and of the relay; a box that misbehaves.
 set -u
@@ -16,12 +16,12 @@ import json, sys
 want = int(sys.argv[1]) if len(sys.argv) > 1 else None
 print(next((r["at"][0] for r in json.load(sys.stdin) if r["at"] and want in (None, r["port"])), ""))' "${@:2}"
 }
-get() { curl -sS -m 10 "$@" 2>&1; }
+get() { curl -sS -m 200 "$@" 2>&1; }
 box_up() { # name, flags... -- command...
 	"$ostiary" run -q -d -n "$@" >"$work/up" 2>&1
 }
-answers() { curl -s -m 5 -o /dev/null "$1"; }
-silent() { ! curl -s -m 5 -o /dev/null "$1"; }
+answers() { curl -s -m 60 -o /dev/null "$1"; }
+silent() { ! curl -s -m 60 -o /dev/null "$1"; }
 
 # --- publish ----------------------------------------------------------------------------------------
 
@@ -32,8 +32,8 @@ check 'a box with a published port' $? "$(cat "$work/up")"
 box_up two --publish 0:3000 -- "$python" -m http.server 3000 --bind ::1
 check 'a second one beside it, on the same port' $? "$(cat "$work/up")"
 one=$(first_at one) two=$(first_at two)
-within 10 answers "http://$one/"
-within 10 answers "http://$two/"
+within 60 answers "http://$one/"
+within 60 answers "http://$two/"
 same 'the first server answers' "$(get "http://$one/one.txt")" 'from one'
 same 'the second too, though it knows only ::1' "$(get "http://$two/two.txt")" 'from two'
 [ "$one" != "$two" ]
@@ -56,20 +56,21 @@ out=$("$ostiary" ports one)
 holds 'ports: what listens' "$out" '3000  0.0.0.0'
 holds 'ports: where it is' "$out" "$one"
 box_up bare -- "$python" -m http.server 3000
-within 10 sh -c "'$ostiary' ports bare | grep -q 3000"
+within 60 sh -c "'$ostiary' ports bare | grep -q 3000"
 holds 'ports: the command for what is not published' "$("$ostiary" ports bare)" 'ostiary forward bare 3000'
 "$ostiary" rm -f bare >/dev/null
 
 out=$("$ostiary" run -q --rm --publish "${one##*:}:80" -- true 2>&1)
 same 'a named port that is taken: no box' "$?" 125
 holds 'and the cure' "$out" '0:80 takes a free port'
-box_up third --publish "${one##*:}" -- sleep 60
+box_up third --publish "${one##*:}" -- sleep 600
 third=$(first_at third)
 [ -n "$third" ] && [ "$third" != "$one" ]
 check 'a port that is only wanted is replaced by a free one' $? "$third"
-start=$SECONDS
-silent "http://$third/" && [ $((SECONDS - start)) -lt 3 ]
-check 'a connection to a port where nothing listens ends at once' $? "after $((SECONDS - start)) s"
+curl -s -m 60 -o /dev/null "http://$third/"
+ended=$?
+[ "$ended" != 0 ] && [ "$ended" != 28 ] # curl's word for its own patience
+check 'a connection to a port where nothing listens is ended' $? "curl says $ended"
 "$ostiary" rm -f third >/dev/null
 for bad_word in 0.0.0.0:3000 '[::]:3000' 192.0.2.7:3000; do
 	out=$("$ostiary" run -q --rm --publish "$bad_word" -- true 2>&1)
@@ -84,12 +85,12 @@ done
 
 "$ostiary" forward one 3000:0 >"$work/forward" 2>"$work/forward.err" &
 forward=$!
-within 5 grep -q ' at ' "$work/forward"
+within 60 grep -q ' at ' "$work/forward"
 at=$(sed -n 's/^3000 at //p' "$work/forward")
 same 'forward says where' "$(get "http://$at/one.txt")" 'from one'
 kill "$forward"
 wait "$forward" 2>/dev/null
-within 5 silent "http://$at/"
+within 60 silent "http://$at/"
 check 'when the command ends, the port is closed' $? "$at still answers"
 same 'and the published one is not' "$(get "http://$one/one.txt")" 'from one'
 out=$("$ostiary" forward -d one 3000:0)
@@ -111,14 +112,14 @@ if "$python" -c 'import websockets' 2>/dev/null; then
 		    async for m in ws:
 		        await ws.send(m)
 		async def main():
-		    async with websockets.serve(echo, "127.0.0.1", 4000, max_size=None):
+		    async with websockets.serve(echo, "127.0.0.1", 4000, max_size=None, ping_interval=None):
 		        await asyncio.Future()
 		asyncio.run(main())
 	PY
 	cat >ws_client.py <<-'PY'
 		import asyncio, sys, websockets
 		async def main():
-		    async with websockets.connect("ws://" + sys.argv[1], max_size=None) as ws:
+		    async with websockets.connect("ws://" + sys.argv[1], max_size=None, open_timeout=100, close_timeout=100, ping_interval=None) as ws:
 		        for m in ["hello", "x" * 3000000, b"\0\xff" * 1000]:
 		            await ws.send(m)
 		            assert await ws.recv() == m
@@ -126,11 +127,11 @@ if "$python" -c 'import websockets' 2>/dev/null; then
 		            await ws.send(str(i))
 		        assert [await ws.recv() for i in range(1000)] == [str(i) for i in range(1000)]
 		    print("ok")
-		asyncio.run(asyncio.wait_for(main(), 20))
+		asyncio.run(asyncio.wait_for(main(), 150))
 	PY
 	box_up ws --publish 0:4000 -- "$python" ws_server.py
 	# Until it listens itself: 4000 is 0FA0, and 0A is listening.
-	within 20 "$ostiary" exec ws -- grep -q ':0FA0 [0-9:]* 0A ' /proc/net/tcp
+	within 60 "$ostiary" exec ws -- grep -q ':0FA0 [0-9:]* 0A ' /proc/net/tcp
 	same 'WebSocket' "$("$python" ws_client.py "$(first_at ws)" 2>&1 | tail -n 1)" ok
 	"$ostiary" rm -f ws >/dev/null
 else
@@ -140,7 +141,7 @@ if [ -x /usr/sbin/nghttpd ] && curl --version | grep -q HTTP2; then
 	echo 'over two' >h2.txt
 	box_up h2 --publish 0:4001 -- /usr/sbin/nghttpd --no-tls -d "$PWD" 4001
 	at=$(first_at h2)
-	within 10 sh -c "'$ostiary' ports h2 | grep -q ::"
+	within 60 sh -c "'$ostiary' ports h2 | grep -q ::"
 	same 'HTTP/2' "$(get --http2-prior-knowledge -w '%{http_version}' "http://$at/h2.txt")" $'over two\n2'
 	"$ostiary" rm -f h2 >/dev/null
 else
@@ -159,7 +160,8 @@ cat >deaf.py <<-'PY'
 PY
 box_up deaf --publish 0:4002 --limit memory=256M -- "$python" deaf.py
 at=$(first_at deaf)
-within 10 sh -c "'$ostiary' ports deaf | grep -q 127.0.0.1"
+# Until it listens itself: 4002 is 0FA2. The port on the host is there before.
+within 60 "$ostiary" exec deaf -- grep -q ':0FA2 [0-9:]* 0A ' /proc/net/tcp
 supervisor=$("$ostiary" ps --json | "$python" -c 'import json,sys; print([b["supervisor_pid"] for b in json.load(sys.stdin) if b["id"]=="deaf"][0])')
 relay=$(pgrep -P "$supervisor" -f '^ostiary-relay')
 [ -n "$relay" ]
@@ -190,7 +192,7 @@ holds 'the relay is filtered' "$(cat "/proc/$relay/status")" $'Seccomp:\t2'
 holds 'has no capability' "$(cat "/proc/$relay/status")" $'CapPrm:\t0000000000000000'
 # Its end closes ports and nothing else.
 kill -9 "$relay"
-within 5 silent "http://$at/"
+within 60 silent "http://$at/"
 check 'a relay that is killed takes its ports along' $? "$at still answers"
 same 'and the box goes on' "$("$ostiary" exec -q deaf -- echo alive)" alive
 out=$("$ostiary" forward -d deaf 4002:0 2>&1)
@@ -199,7 +201,7 @@ holds 'and can be published again' "$out" '4002 at 127.0.0.1:'
 # --- the end ------------------------------------------------------------------------------------------
 
 "$ostiary" stop one two deaf >/dev/null
-silent "http://$one/" && silent "http://$two/"
+within 60 silent "http://$one/" && within 60 silent "http://$two/"
 check "the box's end closes its ports" $? "$one or $two still answers"
 left=$(pgrep -P "$supervisor" 2>/dev/null)
 same 'no process is left' "$left" ''

@@ -152,8 +152,8 @@ PY
 python3 "$work/racer.py" "$PWD" "$work/outside" "$work/stop" >"$work/swaps" 2>"$work/racer.err" &
 racer=$!
 for i in $(seq 1 40); do
-	timeout 30 "$ostiary" apply "$tag-race" --yes >/dev/null 2>&1 </dev/null
-	timeout 30 "$ostiary" undo --yes >/dev/null 2>&1 </dev/null
+	timeout 150 "$ostiary" apply "$tag-race" --yes >/dev/null 2>&1 </dev/null
+	timeout 150 "$ostiary" undo --yes >/dev/null 2>&1 </dev/null
 done
 : >"$work/stop"
 wait "$racer"

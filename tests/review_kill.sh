@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=420
+# suite: users=root,user timeout=500
 # review_kill.sh - kill -9 at any moment of apply and of undo, and disks that are full in the middle: running it again
 # finishes, taking it back restores, nothing of ours is left in the tree.
 set -u
@@ -23,11 +23,15 @@ for i in $(seq 1 10); do echo "$i" >"gone/deep/f$i"; done
 head -c 3000000 /dev/urandom >big
 echo y >was-dir/y
 echo f >was-file
+mkdir shut
+for i in $(seq 1 10); do echo "$i" >"shut/f$i"; done
+chmod 555 shut
 ln -s f1 link
 box "$tag-k" 'for i in $(seq 1 25); do echo new >>f$i; echo new >d/f$i; echo made >d/e/m$i; done; rm -r gone was-dir was-file; echo now >was-dir
-	mkdir was-file; echo in >was-file/in; chmod 750 f1; ln -sf f2 link; head -c 3000000 /dev/urandom >big; mkdir -p x/y/z; echo deep >x/y/z/w; chmod 555 x/y; rm f25'
+	mkdir was-file; echo in >was-file/in; chmod 750 f1; ln -sf f2 link; head -c 3000000 /dev/urandom >big; mkdir -p x/y/z; echo deep >x/y/z/w; chmod 555 x/y; rm f25
+	chmod 755 shut; for i in $(seq 1 5); do rm shut/f$i; echo new >shut/n$i; done; chmod 555 shut'
 # As many as are killed while they work, within the time there is.
-out=$(timeout 380 python3 "$here/review/kills.py" "$ostiary" "$tag-k" "$PWD" "$COUNT" "${RANDOM}" "${REVIEW_SECONDS:-240}" 2>&1)
+out=$(timeout 700 python3 "$here/review/kills.py" "$ostiary" "$tag-k" "$PWD" "$COUNT" "${RANDOM}" "${REVIEW_SECONDS:-240}" 2>&1)
 code=$?
 check "kill -9 on $(stat -f -c %T .): $out" $code "$out"
 if [ $code = 0 ]; then
@@ -39,9 +43,11 @@ if [ $code = 0 ]; then
 	check 'the control: some left the tree in between' $? "$out"
 fi
 chmod 755 x/y 2>/dev/null
+same 'the read-only directory is read-only after all that' "$(stat -c %a shut)" 555
 say "$ostiary" apply "$tag-k" --yes
 same 'a last apply' "$code" 0
 same 'no temporary file is left anywhere' "$(find . -name '.ostiary*')" ''
+chmod 755 shut
 
 
 # --- full in the middle ------------------------------------------------------------------------------

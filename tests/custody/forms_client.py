@@ -24,7 +24,7 @@ def known(word):
 
 
 def connect(host, port=443, sni=None):
-    s = socket.create_connection((host, port), timeout=20)
+    s = socket.create_connection((host, port), timeout=100)
     if port in (80, 7000):
         return s
     ctx = ssl.create_default_context()
@@ -136,7 +136,7 @@ def websocket(host, path, pieces, fields=()):
                 is_answered = is_answered or rest[at] & 0x80 != 0
                 at += skip + n
             if is_answered and at == len(rest):
-                s.settimeout(1)
+                s.settimeout(5)
             data = s.recv(4096)
             if not data:
                 return "closed"

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """kills.py OSTIARY BOX WORKSPACE COUNT SEED SECONDS: kill -9 apply and undo at random moments, COUNT times each
-or as often as SECONDS allow.
+or as often as SECONDS allow; half as long again where too few were at work by then.
 
 After every kill either the same command is run again and must finish the work, or the other direction is taken and
 must lead back; each time the tree is compared with what it was before and after an apply that nobody disturbed."""
@@ -39,7 +39,7 @@ def shot():
 
 
 def run(command):
-    done = subprocess.run(command, **quiet, timeout=60)
+    done = subprocess.run(command, **quiet, timeout=150)
     return done.returncode, done.stderr.decode(errors="replace")
 
 
@@ -55,7 +55,7 @@ def aimed(command, longest, start, end):
     was_alive = killed(command, middle * (0.8 + 0.4 * rng.random()) if is_aimed else rng.random() * longest)
     now = shot()
     if is_aimed and now == start:
-        aim[key] = min(middle * 1.1, longest)
+        aim[key] = middle * 1.1  # also beyond the longest: the machine may have become slower since that was taken
     elif is_aimed and now == end:
         aim[key] = middle * 0.9
     return was_alive, now not in (start, end)
@@ -119,9 +119,17 @@ def forget(n):
 
 hits = {"apply": 0, "undo": 0}
 torn = forgotten = 0
-last = time.monotonic() + seconds / 2
+begin = time.monotonic()
+
+
+def is_over(what, torn):
+    """Time is up, and what the suite's controls want was seen, or will hardly come any more."""
+    passed = time.monotonic() - begin
+    return passed > seconds / 2 and (passed > seconds * 3 / 4 or (hits[what] >= 3 and torn >= 2))
+
+
 for n in range(count):
-    if time.monotonic() > last:
+    if is_over("apply", torn):
         break
     was_alive, is_between = aimed(apply, longest, before, after)
     hits["apply"] += was_alive
@@ -136,9 +144,9 @@ for n in range(count):
     forgotten += interrupted() if n % 20 == 19 else 0
     forget(n)
 
-last = time.monotonic() + seconds / 2
+begin = time.monotonic()
 for n in range(count):
-    if time.monotonic() > last:
+    if is_over("undo", torn):
         break
     code, said = run(apply)
     if code != 0:
