@@ -146,6 +146,35 @@ say "$ostiary" gc
 holds 'a line that is wrong is named' "$err" 'dais'
 rm "$HOME/.config/ostiary/undo"
 
+# --- a read-only directory that is no change itself -------------------------------------------------
+fresh shut
+mkdir -p cache/pkg open group
+echo 1 >cache/pkg/one
+echo 2 >cache/pkg/two
+echo 3 >cache/pkg/three
+echo 4 >group/four
+chmod 444 cache/pkg/*
+chmod 555 cache/pkg cache
+chmod 2775 group
+box "$tag-shut" 'chmod u+w cache/pkg; rm cache/pkg/one; chmod u+w cache/pkg/two; echo 22 >cache/pkg/two; chmod 444 cache/pkg/two; echo 5 >cache/pkg/five
+	chmod 444 cache/pkg/five; chmod 555 cache/pkg; chmod u+w cache; mkdir cache/new; echo 6 >cache/new/six; chmod 555 cache/new cache; chmod 2755 group; rm group/four'
+before=$(shot .)
+same 'the directories are no change' "$("$ostiary" diff "$tag-shut" --name-only | tr '\n' ' ')" 'cache/new/six cache/pkg/five cache/pkg/one cache/pkg/two group group/four '
+say "$ostiary" apply "$tag-shut" --yes --all
+same 'what is in a read-only directory of yours lands' "$code $err" "0 $err"
+same 'and it is read-only again' "$(stat -c %a cache cache/pkg cache/new) $(cat cache/pkg/two) $(absent cache/pkg/one) $(cat cache/new/six)" $'555\n555\n555 22 1 6'
+same 'a directory keeps the bit that hands its group on' "$(stat -c %a group)" 2755
+after=$(shot .)
+say "$ostiary" undo
+same 'and is taken back from there' "$code $(shot . | cksum)" "0 $(cksum <<<"$before")"
+say "$ostiary" apply "$tag-shut" cache/pkg/one --yes --all
+same 'one of them alone' "$code $(absent cache/pkg/one) $(stat -c %a cache/pkg)" '0 1 555'
+say "$ostiary" undo
+same 'and back' "$code $(shot . | cksum)" "0 $(cksum <<<"$before")"
+say "$ostiary" apply "$tag-shut" --yes --all
+same 'all of it once more' "$code $(shot . | cksum)" "0 $(cksum <<<"$after")"
+chmod -R u+w cache
+
 remove_boxes
 nothing_left 'nothing is left of the boxes'
 exit $bad

@@ -11,8 +11,11 @@
  *   path PATH<TAB>BEFORE<TAB>AFTER     a state: - (absent) | d MODE | l TARGET | f MODE SHA SIZE
  *                                      | ? (not known: whatever is there). The last line of a path
  *                                      counts.
+ *   open MODE<TAB>INODE<TAB>PATH       a directory ("." the root) that was opened for the moment:
+ *                                      an interrupted run left it so, and this is its own mode
  *   skip PATH                          it was not touched after all
- *   swept 1                            temporary files of the interrupted run were removed
+ *   swept 1                            temporary files of the interrupted run were removed, and
+ *                                      the directories that it had opened are shut
  *   done 1                             the last line; without it the run was interrupted, and both
  *                                      `apply` again and `undo N` are right
  *   undone BY_N                        appended when it was taken back (parts: undone
@@ -71,6 +74,11 @@ struct undo_entry {
         struct undo_state before, after;
         bool is_undone, is_skipped;
 };
+struct undo_shut {
+        char *path;
+        mode_t mode; /* with setgid and sticky */
+        uint64_t ino;
+};
 struct undo_record {
         uint64_t n;
         char *what, *box, *layer, *root; /* "" when the record does not say */
@@ -79,10 +87,12 @@ struct undo_record {
         uint64_t of;
         int64_t when_s;
         bool is_done, is_undone;
-        bool is_swept;        /* interrupted, and its temporary files are gone */
-        uint64_t undone_by;   /* the last one */
-        struct undo_entry *v; /* NULL when they were not asked for */
-        size_t entries_n;     /* counted in any case; without entries: lines */
+        bool is_swept;          /* interrupted, and its temporary files are gone */
+        uint64_t undone_by;     /* the last one */
+        struct undo_entry *v;   /* NULL when they were not asked for */
+        size_t entries_n;       /* counted in any case; without entries: lines */
+        struct undo_shut *shut; /* read with the entries */
+        size_t shut_n;
 };
 void undo_record_free(struct undo_record *);
 #define _cleanup_record_ __attribute__((cleanup(undo_record_free)))
@@ -96,7 +106,8 @@ int undo_objects(int undo_fd, struct err *);
 int undo_lock(int undo_fd, struct err *);
 
 /* undo_clean(undo_fd, root_fd, err): remove what a killed apply or undo left below a root under its
- * temporary names; before the root is looked at, so that they are not taken for the user's. */
+ * temporary names, and shut what it had opened; before the root is looked at, so that they are not
+ * taken for the user's. */
 int undo_clean(int undo_fd, int root_fd, struct err *);
 
 /* undo_list(undo_fd, with_entries, fn, ctx, err): every record, newest first; ${fn} returns 0 to go
@@ -134,6 +145,8 @@ const char *undo_temp(const struct undo_writer *);
 void undo_add(struct undo_writer *, const char *path, const struct undo_state *before,
               const struct undo_state *after);
 void undo_skip(struct undo_writer *, const char *path);
+/* undo_opened(w, s): a directory that will be opened for the moment. */
+void undo_opened(struct undo_writer *, const struct undo_shut *);
 /* undo_undone(w, by, path): that a part, or with NULL all of it, was taken back by record ${by}. */
 void undo_undone(struct undo_writer *, uint64_t by, const char *path);
 /* undo_swept(w): temporary files of the interrupted run are gone. */

@@ -21,7 +21,8 @@ int undo_numbers(int undo_fd, uint64_t **numbers, size_t *n, struct err *);
 enum { UNDO_OVER = 0700 };
 
 /* undo_sweep(undo_fd, root_fd, err): remove the temporary files that killed runs left below this
- * root; their records say what they are called. The lock is held. */
+ * root, and shut the directories that they had opened; their records say which. The lock is held.
+ */
 int undo_sweep(int undo_fd, int root_fd, struct err *);
 
 /* undo_disk_start(fd): begin to write a finished file. undo_disk_commit(fd, err): wait until all
@@ -49,6 +50,8 @@ struct undo_land {
         struct undo_writer *writer;
         struct undo_op *v;
         size_t n, cap;
+        struct undo_shut *shut; /* directories that are opened for the moment, by path */
+        size_t shut_n;
         /* fill(arg, op, dst_fd, sha, size, err): write the content of op->after and say what it
          * was; another one than op->after says is not landed. */
         int (*fill)(void *arg, const struct undo_op *, int dst_fd, char sha[SHA256_HEX_LEN + 1],
@@ -73,6 +76,15 @@ int undo_land_parents(struct undo_land *, mode_t (*mode_of)(void *arg, const cha
  * directories, then files and links in batches. -1: stopped in the middle; what has landed is
  * marked, the rest is as before. Does not write `done`. */
 int undo_land_run(struct undo_land *, struct err *);
+
+/* Directories that their own owner may not write to (undo_shut.c). undo_shut_find(l): those in
+ * which something of a sorted list is to land; noted in the record. undo_shut_open(l): once that is
+ * on disk. undo_shut_close(l): back to their modes, but for those that landed with another.
+ * undo_shut_again(root_fd, s): one, if it is still as undo_shut_open left it. */
+void undo_shut_find(struct undo_land *);
+void undo_shut_open(const struct undo_land *);
+void undo_shut_close(const struct undo_land *);
+void undo_shut_again(int root_fd, const struct undo_shut *);
 
 /* One path at a time (undo_place.c). ${dir_fd} is the opened parent, ${name} the last component,
  * ${temp} a name nobody else uses. They return 0 (the landing is in op), or -1: stop. */

@@ -197,21 +197,9 @@ static int chmod_dir(const struct undo_land *l, const struct undo_op *op, mode_t
         if ((st.st_mode & 0777) == mode)
                 return 0;
         /* The path of a descriptor leads to that directory and nowhere else; it may be one that
-         * cannot be opened for reading. */
+         * cannot be opened for reading. That it hands its group on is the host's matter. */
         snprintf(by_fd, sizeof by_fd, "/proc/self/fd/%d", path_fd);
-        return chmod(by_fd, mode);
-}
-
-/* open_up(l): directories in which something is to be done and that do not let their own owner in
- * (0555, as module caches have them). set_modes has the last word. */
-static void open_up(struct undo_land *l)
-{
-        for (size_t i = 0; i < l->n; i++) {
-                const struct undo_op *op = &l->v[i];
-                if (op->before.kind == 'd' && op->landing == UNDO_WAITS &&
-                    (op->before.mode & 0700) != 0700)
-                        (void)chmod_dir(l, op, op->before.mode | 0700);
-        }
+        return chmod(by_fd, (st.st_mode & 07000) | mode);
 }
 
 static int make_dirs(struct undo_land *l, uint64_t *done_n, struct err *err)
@@ -277,9 +265,6 @@ static int set_modes(struct undo_land *l, struct err *err)
         for (size_t i = l->n; i-- > 0;) {
                 struct undo_op *op = &l->v[i];
                 bool is_made = op->after.kind == 'd' && op->landing == UNDO_LANDED;
-                if (!is_made && op->before.kind == 'd' && op->landing != UNDO_LANDED &&
-                    (op->before.mode & 0700) != 0700)
-                        (void)chmod_dir(l, op, op->before.mode);
                 if (!is_made || chmod_dir(l, op, op->after.mode) == 0)
                         continue;
                 if (errno != EPERM && errno != EACCES && errno != ENOENT)
@@ -297,9 +282,10 @@ int undo_land_run(struct undo_land *l, struct err *err)
         for (size_t i = 0; i < l->n; i++)
                 if (l->v[i].landing == UNDO_WAITS)
                         undo_add(l->writer, l->v[i].path, &l->v[i].before, &l->v[i].after);
+        undo_shut_find(l);
         if (undo_sync(l->writer, err) < 0)
                 return -1;
-        open_up(l);
+        undo_shut_open(l);
         int r = remove_all(l, &done_n, err);
         if (r == 0)
                 r = make_dirs(l, &done_n, err);
@@ -307,6 +293,7 @@ int undo_land_run(struct undo_land *l, struct err *err)
                 r = fill_all(l, &done_n, err);
         if (set_modes(l, r == 0 ? err : NULL) < 0)
                 r = -1;
+        undo_shut_close(l);
         for (size_t i = 0; i < l->n; i++)
                 if (l->v[i].landing == UNDO_LEFT)
                         undo_skip(l->writer, l->v[i].path);

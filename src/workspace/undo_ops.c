@@ -50,7 +50,12 @@ void undo_land_free(struct undo_land *l)
                 undo_state_free(&l->v[i].before);
                 undo_state_free(&l->v[i].after);
         }
+        for (size_t i = 0; i < l->shut_n; i++)
+                free(l->shut[i].path);
+        free(l->shut);
         free(l->v);
+        l->shut = NULL;
+        l->shut_n = 0;
         l->v = NULL;
         l->n = l->cap = 0;
 }

@@ -1,6 +1,6 @@
 /* undo_prune.c - what of undo is let go: records that are old or too large together, contents that
- * no record names, and temporary files that a killed run left in the user's tree. Nothing but what
- * a record of ours names is ever removed there. */
+ * no record names, and what a killed run left in the user's tree: temporary files, and directories
+ * that it had opened. Nothing but what a record of ours names is ever touched there. */
 #include "base/beneath.h"
 #include "base/cleanup.h"
 #include "base/err.h"
@@ -174,6 +174,8 @@ static int sweep_one(int undo_fd, uint64_t n, int root_fd, const struct stat *ro
                 if (dir >= 0 && unlinkat(dir, temp, 0) < 0)
                         (void)unlinkat(dir, temp, AT_REMOVEDIR);
         }
+        for (size_t i = r.shut_n; i-- > 0;)
+                undo_shut_again(root_fd, &r.shut[i]);
         struct undo_writer *w = undo_again(undo_fd, n, err);
         if (!w)
                 return -1;

@@ -25,6 +25,9 @@ void undo_record_free(struct undo_record *r)
                 undo_state_free(&r->v[i].before);
                 undo_state_free(&r->v[i].after);
         }
+        for (size_t i = 0; i < r->shut_n; i++)
+                free(r->shut[i].path);
+        free(r->shut);
         free(r->v);
         free(r->what);
         free(r->box);
@@ -152,6 +155,26 @@ static void read_undone(struct reader *d, char *value)
                 e->is_undone = true;
 }
 
+static void read_open(struct undo_record *r, char *value)
+{
+        char *mode = undo_field(&value), *ino = undo_field(&value), *path = undo_field(&value);
+        char *end = NULL;
+        unsigned long m = mode && *mode >= '0' && *mode <= '7' ? strtoul(mode, &end, 8) : 0;
+        uint64_t n;
+        if (!path || value || !end || *end || m > 07777 || str_u64(ino, &n) < 0 ||
+            (strcmp(path, ".") != 0 && !undo_path_is_fit(path)))
+                return;
+        if ((r->shut_n & (r->shut_n - 1)) == 0) {
+                struct undo_shut *v =
+                        reallocarray(r->shut, r->shut_n ? 2 * r->shut_n : 1, sizeof *v);
+                if (!v)
+                        str_no_memory();
+                r->shut = v;
+        }
+        r->shut[r->shut_n++] =
+                (struct undo_shut){.path = str_dup(path), .mode = (mode_t)m, .ino = n};
+}
+
 static void set(char **to, const char *value)
 {
         free(*to);
@@ -170,6 +193,9 @@ static void read_line(struct reader *d, char *key, char *value, bool with_entrie
                         e->is_skipped = true;
                 else if (!with_entries && r->entries_n)
                         r->entries_n--;
+        } else if (strcmp(key, "open") == 0) {
+                if (with_entries)
+                        read_open(r, value);
         } else if (strcmp(key, "undone") == 0) {
                 read_undone(d, value);
         } else if (strcmp(key, "done") == 0) {

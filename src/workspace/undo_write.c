@@ -197,6 +197,14 @@ void undo_skip(struct undo_writer *w, const char *path)
                 flush(w);
 }
 
+void undo_opened(struct undo_writer *w, const struct undo_shut *s)
+{
+        _cleanup_buf_ struct buf b = {0};
+        buf_put_fmt(&b, "%o\t%" PRIu64 "\t", (unsigned)s->mode, s->ino);
+        undo_field_put(&b, s->path);
+        put_fields(w, "open", &b);
+}
+
 void undo_undone(struct undo_writer *w, uint64_t by, const char *path)
 {
         _cleanup_buf_ struct buf b = {0};

@@ -276,6 +276,58 @@ static void moved(void)
               undo_run(undo_fd, n, &(struct undo_opts){0}, &res, &err) == 0 && res.done_n == 1);
 }
 
+static mode_t mode_of(const char *path)
+{
+        struct stat st;
+        return fstatat(root_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 ? st.st_mode & 07777 : 0;
+}
+
+/* A run that was killed while directories were open to their owner. */
+static void shut(void)
+{
+        struct err err = {0};
+        struct undo_head h = head();
+        struct stat st;
+        static const char *const dirs[] = {"shut", "shut/in", "other", "moved"};
+        struct undo_writer *w = undo_begin(undo_fd, &h, &err);
+        for (size_t i = 0; i < 4; i++) {
+                CHECK("shut: a directory", mkdirat(root_fd, dirs[i], 0700) == 0 &&
+                                                   fstatat(root_fd, dirs[i], &st, 0) == 0 &&
+                                                   fchmodat(root_fd, dirs[i], 02755, 0) == 0);
+                struct undo_shut s = {.path = (char *)dirs[i], .mode = 02555, .ino = st.st_ino};
+                undo_opened(w, &s);
+        }
+        CHECK("shut: noted", undo_sync(w, &err) == 0);
+        uint64_t n = undo_number(w);
+        undo_close(w);
+        struct undo_record r;
+        CHECK("shut: read", undo_read(undo_fd, n, &r, &err) == 0 && r.shut_n == 4 &&
+                                    strcmp(r.shut[1].path, "shut/in") == 0 &&
+                                    r.shut[1].mode == 02555 && r.shut[1].ino != 0);
+        undo_record_free(&r);
+        CHECK("shut: others went on", fchmodat(root_fd, "other", 0711, 0) == 0 &&
+                                              renameat(root_fd, "moved", root_fd, "away") == 0 &&
+                                              symlinkat("away", root_fd, "moved") == 0);
+        CHECK("shut: the next run shuts them", undo_clean(undo_fd, root_fd, &err) == 0 &&
+                                                       mode_of("shut") == 02555 &&
+                                                       mode_of("shut/in") == 02555);
+        CHECK("shut: one with another mode by now is left", mode_of("other") == 0711);
+        CHECK("shut: so is one that is elsewhere", mode_of("away") == 02755);
+        CHECK("shut: once", fchmodat(root_fd, "shut", 02755, 0) == 0 &&
+                                    undo_clean(undo_fd, root_fd, &err) == 0 &&
+                                    mode_of("shut") == 02755);
+        static const char *const odd[] = {
+                "open 555\t1\t../x", "open 9\t1\tx", "open 555\tx\ty", "open 70000\t1\tx",
+                "open 555\t1",       "open \t\t",    "open -1\t1\tx",  NULL};
+        for (size_t i = 0; odd[i]; i++) {
+                _cleanup_close_ int fd = open(top, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+                dprintf(fd, "%s\n", odd[i]);
+                lseek(fd, 0, SEEK_SET);
+                CHECK(odd[i], undo_parse(fd, true, &r, &err) == 0 && r.shut_n == 0);
+                undo_record_free(&r);
+        }
+}
+
 static int count(void *ctx, const struct undo_record *r)
 {
         (void)r;
@@ -316,6 +368,7 @@ int main(void)
         torn();
         damaged();
         moved();
+        shut();
         pruned();
         char cmd[80];
         snprintf(cmd, sizeof cmd, "rm -rf %s", top);
