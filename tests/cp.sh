@@ -150,6 +150,24 @@ done
 ! "$OSTIARY" ps 2>/dev/null | grep -q "$box"
 check 'it sleeps again' $? 'it is listed as running'
 
+# A box that falls asleep at this very moment is woken and asked again. Each exec of such a box is a turn, and the end of
+# a turn is sleep.
+turns=cp-turns-$$
+(cd "$work/ws" && "$OSTIARY" create -q --turns --name "$turns") >/dev/null 2>&1
+"$OSTIARY" exec "$turns" -- sh -c 'echo t >turn'
+said= failed=0
+for i in $(seq 1 25); do
+	"$OSTIARY" exec -q "$turns" -- sh -c "echo $i >>turn" >/dev/null 2>&1 &
+	other=$!
+	said+=$("$OSTIARY" cp "$turns:turn" "turn.out" 2>&1) || failed=$((failed + 1))
+	said+=$("$OSTIARY" cp "$turns:here.txt" "turn.out" 2>&1) || failed=$((failed + 1))
+	wait "$other"
+	said+=$("$OSTIARY" cp "$turns:turn" "turn.out" 2>&1) || failed=$((failed + 1))
+done
+[ "$failed" = 0 ] && [ -z "$said" ]
+check 'a box that falls asleep at the moment of a copy is asked again' $? "$failed of 75 failed: $said"
+"$OSTIARY" rm -f "$turns" >/dev/null 2>&1
+
 # --- words -------------------------------------------------------------------------------------------------
 try 64 one.txt two.txt
 check 'no box named: usage' $? "$said"

@@ -8,13 +8,12 @@
 #include "base/exitcode.h"
 #include "base/str.h"
 #include "cli/args.h"
+#include "cli/boxarg.h"
 #include "cli/cmd.h"
 #include "cli/cp_open.h"
+#include "cli/cp_talk.h"
 #include "cli/out.h"
 #include "session/secret_mask.h"
-#include "session/start.h"
-#include "wire/frame.h"
-#include "wire/msg.h"
 #include "wire/tree.h"
 
 #include <errno.h>
@@ -101,61 +100,6 @@ static void watch_signals(int stream_fd)
                 sigaction(all[i], &sa, NULL);
 }
 
-/* --- the conversation with the supervisor -------------------------------------------------------
- */
-
-static int ask(int client, const struct copy *c, const char *base, int fd, struct err *err)
-{
-        _cleanup_buf_ struct buf b = {0};
-        buf_put_lstr(&b, c->path);
-        if (c->is_out)
-                buf_put_u32(&b, c->is_follow);
-        else
-                buf_put_lstr(&b, base);
-        if (frame_send(client, c->is_out ? MSG_COPY_OUT : MSG_COPY_IN, &b, &fd, 1) < 0)
-                return err_sys(err, "ask the box");
-        return 0;
-}
-
-/* hear_end(client, err): how the box's half ended. Its own reasons came through the stream already,
- * so only what the supervisor says counts here. */
-static int hear_end(int client, struct err *err)
-{
-        _cleanup_free_ struct frame *f = malloc(sizeof *f);
-        if (!f)
-                str_no_memory();
-        for (;;) {
-                int n = frame_recv(client, f, false);
-                if (n <= 0)
-                        return err_set(err, E_SYSTEM,
-                                       "The box ended before the copy was complete.");
-                uint32_t code, type = f->type;
-                char *words = NULL;
-                if (type == MSG_FAILED && cur_u32(&f->body, &code) == 0 &&
-                    cur_lstr(&f->body, 4096, &words) == 0) {
-                        _cleanup_free_ char *shown = str_quote(words);
-                        err_set(err, (enum err_code)code, "%s", shown);
-                }
-                free(words);
-                frame_release(f);
-                if (type == MSG_FAILED)
-                        return -1;
-                if (type == MSG_ENDED)
-                        return 0;
-        }
-}
-
-/* stop_again(store, id): a box that slept before the copy sleeps after it. */
-static void stop_again(const struct store *store, const char *id)
-{
-        _cleanup_close_ int fd = session_connect(store, id, NULL);
-        _cleanup_buf_ struct buf b = {0};
-        struct err ignored = {0};
-        buf_put_u32(&b, 2000);
-        if (fd >= 0 && frame_send(fd, MSG_STOP, &b, NULL, 0) == 0)
-                (void)hear_end(fd, &ignored);
-}
-
 /* --- the two directions -------------------------------------------------------------------------
  */
 
@@ -178,19 +122,9 @@ static int open_host_end(struct copy *c, const struct cp_roots *roots, struct tr
         return *root_fd < 0 ? -1 : 0;
 }
 
-static int transfer(struct copy *c, int client, const struct tree_place *place, int root_fd,
+static int transfer(struct copy *c, struct cp_talk *t, const struct tree_place *place, int root_fd,
                     struct err *err)
 {
-        int pair[2];
-        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-                return err_sys(err, "make a socket pair");
-        _cleanup_close_ int mine = pair[0];
-        _cleanup_close_ int theirs = pair[1];
-        _cleanup_free_ char *base = c->is_out ? NULL : tree_base(c->host);
-        if (ask(client, c, base, theirs, err) < 0)
-                return -1;
-        close_fd(&theirs);
-
         struct tree_opts opts = {
                 .is_follow = c->is_follow,
                 .owner_uid = (uid_t)-1,
@@ -200,10 +134,10 @@ static int transfer(struct copy *c, int client, const struct tree_place *place, 
                 .on_progress = !c->is_quiet && isatty(2) ? on_progress : NULL,
                 .arg = c,
         };
-        watch_signals(mine);
+        watch_signals(t->mine);
         clock_gettime(CLOCK_MONOTONIC, &c->began);
-        int r = c->is_out ? tree_host_out(mine, place, &opts, &c->count, err)
-                          : tree_host_in(mine, root_fd, &opts, &c->count, err);
+        int r = c->is_out ? tree_host_out(t->mine, place, &opts, &c->count, err)
+                          : tree_host_in(t->mine, root_fd, &opts, &c->count, err);
         clear_line(c);
         if (caught)
                 return err_set(err, E_SYSTEM,
@@ -211,10 +145,10 @@ static int transfer(struct copy *c, int client, const struct tree_place *place, 
 
         /* A stream that broke is explained better by the supervisor, when it has something to say;
          * closing ours lets the box's half end. */
-        close_fd(&mine);
+        close_fd(&t->mine);
         struct err said = {0};
         bool is_broken = r < 0 && err->code == E_PROTO;
-        if ((r == 0 || is_broken) && hear_end(client, &said) < 0) {
+        if ((r == 0 || is_broken) && cp_talk_end(t->client, &said) < 0) {
                 *err = said;
                 return -1;
         }
@@ -247,53 +181,40 @@ static int judge_masked(const struct copy *c, int box_dir, const char *id, struc
                 shown);
 }
 
-/* copy_with(c, store, id, err): everything that is opened here is closed again before the box that
- * was woken for it is put to sleep. */
-static int copy_with(struct copy *c, const struct store *store, const char *id, struct err *err)
+/* copy_with(c, b, err): everything that is opened here is closed again before the box that was
+ * woken for it is put to sleep. */
+static int copy_with(struct copy *c, struct boxarg *b, struct err *err)
 {
         _cleanup_cp_roots_ struct cp_roots roots = {0};
         _cleanup_tree_place_ struct tree_place place = {.dir_fd = -1, .parent_fd = -1};
         _cleanup_close_ int root_fd = -1;
-        cp_roots_load(&roots, store);
+        cp_roots_load(&roots, &b->store);
         if (open_host_end(c, &roots, &place, &root_fd, err) < 0)
                 return -1;
 
-        _cleanup_close_ int box_dir = store_box_dir(store, id, err);
+        _cleanup_close_ int box_dir = store_box_dir(&b->store, b->id, err);
         if (box_dir < 0)
                 return -1;
-        if (c->is_out && judge_masked(c, box_dir, id, err) < 0)
+        if (c->is_out && judge_masked(c, box_dir, b->id, err) < 0)
                 return -1;
-        bool was_alive = store_box_is_alive(box_dir);
-        int client = was_alive ? session_connect(store, id, err) : -1;
-        if (was_alive && client < 0) {
-                if (err->code != E_ABSENT)
-                        return -1;
-                was_alive = false; /* it ended as we came */
-        }
-        if (!was_alive) {
-                if (session_wake(store, id, err) < 0)
-                        return -1;
-                client = session_connect(store, id, err);
-        }
-        int r = client < 0 ? -1 : transfer(c, client, &place, root_fd, err);
-        cleanup_close(&client);
-        if (!was_alive)
-                stop_again(store, id);
+        _cleanup_free_ char *base = c->is_out ? NULL : tree_base(c->host);
+        struct cp_ask ask = {
+                .is_out = c->is_out, .is_follow = c->is_follow, .path = c->path, .base = base};
+        struct cp_talk t = {.client = -1, .mine = -1};
+        int r = cp_talk_begin(&t, &ask, b, box_dir, err);
+        if (r == 0)
+                r = transfer(c, &t, &place, root_fd, err);
+        close_fd(&t.mine);
+        close_fd(&t.client);
+        if (t.was_asleep)
+                cp_talk_stop(&b->store, b->id);
         return r;
 }
 
 static int copy_run(struct copy *c, struct err *err)
 {
-        struct store store;
-        char *id = NULL;
-        if (store_open(&store, err) < 0)
-                return -1;
-        int r = store_find(&store, c->box, &id, err);
-        if (r == 0)
-                r = copy_with(c, &store, id, err);
-        free(id);
-        store_free(&store);
-        return r;
+        _cleanup_boxarg_ struct boxarg b;
+        return boxarg_find(&b, c->box, err) < 0 ? -1 : copy_with(c, &b, err);
 }
 
 /* --- words
