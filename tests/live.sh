@@ -41,6 +41,26 @@ python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.bind("sock")'
 tree() { find . -path './.git/objects' -prune -o -path ./sub/.git/objects -prune -o -printf '%y %m %p %l\n' | sort; find . -type f ! -path './.git/*' -exec sha256sum {} + | sort; cat .git/config .git/hooks/pre-push; }
 before=$(tree)
 
+# --- what explain tells of it --------------------------------------------------------------------------
+say "$ostiary" explain --live -- true
+same 'explain --live changes nothing' "$code $(tree | cksum)" "0 $(cksum <<<"$before")"
+for path in .vscode .husky AGENTS.md src/deep/CLAUDE.md .envrc .git/config .git/hooks lib/alias; do
+	grep -A1 "$PWD/$path\$\|$PWD/$path " <<<"$out" | tr -d '\n' | tr -s ' ' | grep -q 'protected in a live'
+	check "explain --live lists $path as protected" $? "$out"
+done
+for path in pipe sock; do
+	grep -A1 "$PWD/$path\$\|$PWD/$path " <<<"$out" | tr -d '\n' | tr -s ' ' | grep -q 'masked: a socket or FIFO'
+	check "explain --live lists $path as masked" $? "$out"
+done
+same 'and what stays writable is not in the list' "$(grep -c "$PWD/\(package.json\|Makefile\|a.txt\|new\)" <<<"$out")" 0
+say "$ostiary" explain --live --json -- true
+same 'as JSON too' "$(python3 -c 'import json, sys
+d = json.load(sys.stdin)
+told = {m["target"][len(sys.argv[1]) + 1:] for m in d["mounts"] if "live workspace" in m["why"] or "masked:" in m["why"]}
+print(sorted(set(sys.argv[2].split()) - told))' "$PWD" '.envrc .git/config .git/hooks .husky .vscode AGENTS.md lib/alias pipe sock src/deep/CLAUDE.md sub/.git/config sub/.git/hooks' <<<"$out")" '[]'
+say "$ostiary" explain -- true
+same 'copy-on-write needs none of it' "$(grep -c 'live workspace' <<<"$out")" 0
+
 # --- what is there already (cases 60, 61, 66, 69, 73) ------------------------------------------------
 box=$tag-a
 live 'echo x >>a.txt && echo x >new && rm b.txt && echo x >>package.json && echo x >>Makefile && echo fine'
@@ -235,6 +255,9 @@ mkdir -p target
 head -c 40000000 /dev/zero >target/big
 live 'echo x >target/y; echo x >z'
 holds 'large output is not covered, and that is said' "$err" 'undo will not cover target'
+drop
+say "$ostiary" run -q --live --name "$box" -- true
+same 'but not with -q' "$code $err" '0 '
 say "$ostiary" undo --yes
 same 'undo leaves it alone' "$(cat target/y 2>&1) $(gone z && echo gone)" 'x gone'
 drop

@@ -6,6 +6,7 @@
 #include "cli/explain.h"
 #include "cli/out.h"
 #include "cli/runargs.h"
+#include "session/live.h"
 #include "session/secret_mask.h"
 #include "session/start.h"
 
@@ -30,6 +31,10 @@ static int explain(struct runargs *r, bool is_json)
         session_plan_tell_door(&plan);
         if (!r->opts.is_unmasked)
                 secret_mask_tell(&plan);
+        if (live_tell(&plan, &r->store, &err) < 0) {
+                session_plan_free(&plan);
+                return out_error(&err);
+        }
         int code = EXIT_OK;
         if (is_json)
                 code = explain_json(&plan);

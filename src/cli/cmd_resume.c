@@ -71,6 +71,7 @@ static int run(int argc, char **argv)
         if (runargs_stream(&a, &s, terminal, key) < 0)
                 return a.exit_code;
         how.is_tty = tty >= 0 ? tty : term_is_ours();
+        how.is_quiet = s.is_quiet;
         how.has_stdin = !is_detached && !term_is_background(STDIN_FILENO);
         term_size(&how.cols, &how.rows);
         s.is_tty = how.is_tty && isatty(STDIN_FILENO) && !is_detached;

@@ -164,6 +164,17 @@ static int read_binds(struct runargs *r)
                 }
                 if (!*w)
                         return args_bad(&r->args, "--bind wants PATH or PATH:MODE"), -1;
+                /* A name may hold a colon; what is there without it and not with it is a slip. */
+                if (colon && *colon && access(w, F_OK) < 0) {
+                        *colon = 0;
+                        bool is_slip = *w && access(w, F_OK) == 0;
+                        if (is_slip)
+                                return args_bad(&r->args,
+                                                "--bind %s: the mode is ro, rw or cow, not \"%s\"",
+                                                w, colon + 1),
+                                       -1;
+                        *colon = ':';
+                }
                 session_opts_bind(&r->opts, w, mode);
         }
         return 0;
@@ -208,10 +219,43 @@ static int read_proxy(struct runargs *r)
         return 0;
 }
 
+/* check_words(r): flags that want one of some words, before anything is asked or looked up. */
+static int check_words(struct runargs *r)
+{
+        const struct {
+                const char *flag, *got, *one_of;
+                const char *words[5];
+        } rows[] = {
+                {"--level", r->level, "easy, strict or learn", {"easy", "strict", "learn"}},
+                {"--on-door-fault", r->door_fault, "stop or pause", {"stop", "pause"}},
+                {"--audit",
+                 r->audit,
+                 "off, default, files or all",
+                 {"off", "default", "files", "all"}},
+                {"--audit-full", r->audit_full, "pause or stop", {"pause", "stop"}},
+        };
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                size_t n = 0;
+                bool is_known = !rows[i].got;
+                for (; rows[i].words[n]; n++)
+                        is_known = is_known || strcmp(rows[i].got, rows[i].words[n]) == 0;
+                if (is_known)
+                        continue;
+                const char *near = str_suggest(rows[i].got, rows[i].words, n);
+                _cleanup_free_ char *shown = str_quote(rows[i].got);
+                args_bad(&r->args, "%s wants %s, not \"%s\"%s%s%s", rows[i].flag, rows[i].one_of,
+                         shown, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+                return -1;
+        }
+        return 0;
+}
+
 static int read_values(struct runargs *r)
 {
         struct session_opts *o = &r->opts;
         struct err err = {0};
+        if (check_words(r) < 0)
+                return -1;
         char **const to[] = {&o->name,  &o->profile,    &o->workspace, &o->cwd,   &o->force_reason,
                              &o->level, &o->door_fault, &o->identity,  &o->audit, &o->audit_full};
         const char *const from[] = {r->name,  r->profile,    r->workspace, r->cwd,   r->force,
@@ -326,6 +370,7 @@ int runargs_parse(struct runargs *r)
         store_paths(&r->store, NULL);
         if (read_words(r) < 0 || read_values(r) < 0)
                 return -1;
+        r->opts.is_quiet = r->stream.is_quiet;
         store_free(&r->store);
         int got = r->kind == RUNARGS_PLAN ? store_paths(&r->store, &err)
                                           : store_open(&r->store, &err);

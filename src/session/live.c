@@ -2,7 +2,6 @@
  * after the plan is made and secrets are masked. It writes nothing into the user's tree. */
 #include "session/live.h"
 
-#include "base/beneath.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
@@ -16,67 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-/* --- a walk by descriptor --------------------------------------------------------------------- */
-
-struct walk {
-        live_fn *fn;
-        void *ctx;
-        uint64_t seen_n, max;
-        struct strs later; /* too deep to go on with so many descriptors open */
-};
-
-/* walk(w, dir_fd, path, depth): ${dir_fd} becomes the walk's. */
-static int walk(struct walk *w, int dir_fd, const char *path, int depth)
-{
-        _cleanup_closedir_ DIR *d = fdopendir(dir_fd);
-        if (!d)
-                close(dir_fd);
-        for (struct dirent *e; d && (e = readdir(d));) {
-                struct stat st;
-                if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
-                    fstatat(dir_fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-                        continue;
-                if (++w->seen_n > w->max) {
-                        errno = E2BIG;
-                        return -1;
-                }
-                _cleanup_free_ char *full = str_fmt("%s%s%s", path, *path ? "/" : "", e->d_name);
-                int r = w->fn(w->ctx, full, &st);
-                if (r < 0)
-                        return -1;
-                if (r > 0 || !S_ISDIR(st.st_mode))
-                        continue;
-                if (depth >= LIVE_DEPTH_MAX) {
-                        strs_add(&w->later, full);
-                        continue;
-                }
-                int sub =
-                        openat(dir_fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-                if (sub >= 0 && walk(w, sub, full, depth + 1) < 0)
-                        return -1;
-        }
-        return 0;
-}
-
-int live_walk(int root_fd, const char *from, uint64_t max, live_fn *fn, void *ctx)
-{
-        struct walk w = {.fn = fn, .ctx = ctx, .max = max};
-        int rc = 0;
-        strs_add(&w.later, from);
-        for (size_t i = 0; rc == 0 && i < w.later.n; i++) {
-                struct err err = {0};
-                const char *path = w.later.v[i];
-                int fd = beneath_open_nosym(root_fd, *path ? path : ".", O_RDONLY | O_DIRECTORY, 0,
-                                            &err);
-                if (fd >= 0)
-                        rc = walk(&w, fd, path, 0);
-                else if (err.sys == ENAMETOOLONG)
-                        rc = -1; /* nobody can name what is in there, but it is told */
-        }
-        strs_free(&w.later);
-        return rc;
-}
 
 /* --- what the box may not change -------------------------------------------------------------- */
 
@@ -252,7 +190,7 @@ static void progress(void *arg, uint64_t files_n, uint64_t bytes)
 }
 
 static int take_checkpoint(struct live_tree *t, const struct store *store, const char *id,
-                           size_t index, struct err *err)
+                           size_t index, bool is_quiet, struct err *err)
 {
         _cleanup_strs_ struct strs left = {0};
         char layer[24] = "ws";
@@ -262,13 +200,13 @@ static int take_checkpoint(struct live_tree *t, const struct store *store, const
                                      .box = id,
                                      .layer = layer,
                                      .root = t->root,
-                                     .on_progress = progress};
+                                     .on_progress = is_quiet ? NULL : progress};
         t->checkpoint = checkpoint_take(&ask, &left, err);
-        if (isatty(STDERR_FILENO))
+        if (!is_quiet && isatty(STDERR_FILENO))
                 fprintf(stderr, "\r\033[K");
         if (!t->checkpoint)
                 return -1;
-        for (size_t i = 0; i < left.n; i++) {
+        for (size_t i = 0; !is_quiet && i < left.n; i++) {
                 char *tab = strrchr(left.v[i], '\t');
                 if (i == 5) {
                         fprintf(stderr, "ostiary: and %zu more are not covered\n", left.n - i);
@@ -298,11 +236,12 @@ static char *inert_file(int dir_fd, const struct session_plan *plan, struct err 
         return real;
 }
 
-int live_prepare(struct session_plan *plan, const struct store *store, const char *id, int dir_fd,
-                 struct live *l, struct err *err)
+/* look_through(plan, store, l, dir_fd): the trees, and the mounts that they need. ${dir_fd} -1:
+ * nothing is made. */
+static int look_through(struct session_plan *plan, const struct store *store, struct live *l,
+                        int dir_fd, struct err *err)
 {
         size_t mounts_n = plan->box.mounts_n;
-        *l = (struct live){0};
         for (size_t i = 0; i < mounts_n; i++) {
                 const struct box_mount *m = &plan->box.mounts[i];
                 if (m->kind != BOX_MOUNT_LIVE || !m->source ||
@@ -318,10 +257,10 @@ int live_prepare(struct session_plan *plan, const struct store *store, const cha
         if (!l->classes)
                 return -1;
         open_trees(l);
-        _cleanup_free_ char *inert = inert_file(dir_fd, plan, err);
+        _cleanup_free_ char *inert =
+                dir_fd < 0 ? str_dup("an empty file") : inert_file(dir_fd, plan, err);
         if (!inert)
                 return -1;
-        size_t index = 0;
         for (size_t i = 0; i < l->n; i++) {
                 struct live_tree *t = &l->v[i];
                 struct scan s = {.plan = plan, .live = l, .tree = t, .inert = inert, .err = err};
@@ -338,11 +277,31 @@ int live_prepare(struct session_plan *plan, const struct store *store, const cha
                                        t->root);
                 if (t->known_n)
                         qsort(t->known, t->known_n, sizeof *t->known, by_known);
-                if (t->is_workspace && take_checkpoint(t, store, id, index++, err) < 0)
-                        return -1;
         }
         qsort(plan->box.mounts, plan->box.mounts_n, sizeof *plan->box.mounts, by_target);
         return 0;
+}
+
+int live_prepare(struct session_plan *plan, const struct store *store, const char *id, int dir_fd,
+                 bool is_quiet, struct live *l, struct err *err)
+{
+        size_t index = 0;
+        *l = (struct live){0};
+        if (look_through(plan, store, l, dir_fd, err) < 0)
+                return -1;
+        for (size_t i = 0; i < l->n; i++)
+                if (l->v[i].is_workspace &&
+                    take_checkpoint(&l->v[i], store, id, index++, is_quiet, err) < 0)
+                        return -1;
+        return 0;
+}
+
+int live_tell(struct session_plan *plan, const struct store *store, struct err *err)
+{
+        struct live l = {0};
+        int r = look_through(plan, store, &l, -1, err);
+        live_free(&l);
+        return r;
 }
 
 void live_drop(struct live *l)

@@ -57,11 +57,15 @@ struct live {
         size_t shown_n, masked_n;     /* mounts: read-only, and over sockets and FIFOs */
 };
 
-/* live_prepare(plan, store, id, dir_fd, live, err): look through the trees, add the mounts to the
- * plan, take the checkpoints. Nothing of the user's is changed. ${live} has no trees when the box
- * has none that it may write to. A tree with too much to protect is refused. */
+/* live_prepare(plan, store, id, dir_fd, is_quiet, live, err): look through the trees, add the
+ * mounts to the plan, take the checkpoints. Nothing of the user's is changed. ${live} has no trees
+ * when the box has none that it may write to. A tree with too much to protect is refused. Unless
+ * ${is_quiet}, how far a checkpoint is and what it cannot cover is said on stderr. */
 int live_prepare(struct session_plan *, const struct store *, const char *id, int dir_fd,
-                 struct live *, struct err *);
+                 bool is_quiet, struct live *, struct err *);
+/* live_tell(plan, store, err): for explain: add the mounts that a start would make, and nothing
+ * else. */
+int live_tell(struct session_plan *, const struct store *, struct err *);
 void live_free(struct live *);
 /* live_drop(live): the box did not start: no record of a run is left. */
 void live_drop(struct live *);

@@ -111,7 +111,7 @@ static int launch(struct session_opts *opts, const struct store *store, struct s
         if (r == 0)
                 r = secret_mask_prepare(plan, a->dir_fd, opts->is_unmasked, err);
         if (r == 0)
-                r = live_prepare(plan, store, a->id, a->dir_fd, &live, err);
+                r = live_prepare(plan, store, a->id, a->dir_fd, opts->is_quiet, &live, err);
         if (r == 0 && a->ca.has_nss)
                 r = seed_browsers(plan, a, err);
         if (r == 0)
@@ -244,6 +244,12 @@ static int again(const struct store *store, const char *id, struct session_opts 
                                "what box %s was started with is not in its opts file any more; "
                                "ostiary rm %s removes it",
                                id, id);
+        if (how && !how->once.n && !opts.argv.n &&
+            (!opts.profile || strcmp(opts.profile, "default") == 0))
+                return err_set(err, E_USAGE,
+                               "box %s was made to wait and has no command of its own; say one: "
+                               "ostiary resume %s -- COMMAND",
+                               id, id);
         opts.is_waiting = !how;
         opts.is_kept = true;
         opts.is_removed = false;
@@ -252,6 +258,7 @@ static int again(const struct store *store, const char *id, struct session_opts 
                 opts.has_stdin = how->has_stdin;
                 opts.cols = how->cols;
                 opts.rows = how->rows;
+                opts.is_quiet = how->is_quiet;
                 for (size_t i = 0; i < how->once.n; i++)
                         strs_add(&opts.once, how->once.v[i]);
         }
@@ -330,7 +337,10 @@ int session_connect(const struct store *store, const char *id, struct err *err)
                 if (errno != ENOENT && errno != ECONNREFUSED)
                         return err_sys(err, "reach box %s", id);
                 if (waited >= LISTEN_MS || !store_box_is_alive(dir))
-                        return err_set(err, E_ABSENT, "box %s is not running", id);
+                        return err_set(
+                                err, E_ABSENT,
+                                "box %s is not running (ostiary exec %s -- COMMAND wakes it)", id,
+                                id);
                 poll(NULL, 0, 1);
         }
         return take_fd(&fd);
