@@ -14,11 +14,12 @@ if has nghttpd; then
 	nghttpd=$(free_port)
 	nghttpd --htdocs="$work/www" "$nghttpd" "$work/origin.key" "$work/origin.pem" >"$work/nghttpd.log" 2>&1 &
 	door_pids+=($!)
+	listens "$nghttpd"
 fi
 door_cert h2 'DNS:*.h2.example.test'
 python3 tests/door/h2_origin.py "$work/h2.pem" "$work/h2.key" >"$work/h2_origin" 2>/dev/null &
 door_pids+=($!)
-within 10 test -s "$work/h2_origin"
+within 60 test -s "$work/h2_origin"
 h2_origin=$(cat "$work/h2_origin")
 cp tests/door/h2*.py "$work/ws/"
 door_box h2 --allow "$(tls_rule '*' nginx.example.test "$nginx_tls")" \
@@ -27,13 +28,13 @@ door_box h2 --allow "$(tls_rule '*' nginx.example.test "$nginx_tls")" \
 	--allow "$(tls_rule '*' odd.example.test "$odd_tls")" \
 	--allow "$(tls_rule '*' '*.h2.example.test' "$h2_origin")"
 check "the box starts" $?
-cu() { in_box h2 curl -sS -m 30 "$@" 2>&1; }
+cu() { in_box h2 curl -sS -m 120 "$@" 2>&1; }
 
 # --- the protocol ------------------------------------------------------------------------------------
 
 spec() { # WHERE HOST PORT tls|plain
 	local got line
-	got=$(in_box_time=150 in_box h2 python3 h2spec.py "$2" "$3" "$4" 2>&1)
+	got=$(in_box_time=300 in_box h2 python3 h2spec.py "$2" "$3" "$4" 2>&1)
 	while IFS= read -r line; do
 		case $line in
 		ok\ *) check "h2spec $1: ${line#ok }" 0 ;;
@@ -89,7 +90,7 @@ for v in --http2 --http1.1; do
 		same "an origin that is wrong: $wrong is 502 ($v)" "${out##*$'\n'}" 502
 	done
 	for wrong in reset cut short long window-overrun; do
-		in_box h2 curl -sS -m 20 -o /dev/null $v "https://$wrong.h2.example.test/$v" >/dev/null 2>&1
+		in_box h2 curl -sS -m 60 -o /dev/null $v "https://$wrong.h2.example.test/$v" >/dev/null 2>&1
 		[ $? != 0 ]
 		check "an answer that breaks off is not taken for whole: $wrong ($v)" $?
 	done

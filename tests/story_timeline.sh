@@ -21,8 +21,8 @@ echo host >gone
 mkdir -p src
 echo host >src/app.js
 box=$tag-real
-say "$ostiary" run -q --keep --name "$box" -- sh -c 'echo 1 >first; sleep 0.1; cat /dev/null >/dev/tcp/nowhere 2>/dev/null
-	sleep 0.1; curl -s -m 5 http://refused.example/x >answer; sleep 0.1; echo 2 >src/app.js; sleep 0.1; rm gone
+SAY_LIMIT=150 say "$ostiary" run -q --keep --name "$box" -- sh -c 'echo 1 >first; sleep 0.1; cat /dev/null >/dev/tcp/nowhere 2>/dev/null
+	sleep 0.1; curl -s -m 60 http://refused.example/x >answer; sleep 0.1; echo 2 >src/app.js; sleep 0.1; rm gone
 	sleep 0.1; mkdir -p .git/hooks; echo "#!/bin/sh" >.git/hooks/pre-commit; sleep 0.1
 	: >"$(printf "n\377x")"; sleep 0.1
 	touch -d "2001-02-03 04:05:06 UTC" planted; sleep 0.1; printf x >"$(printf "a\033[31m\nb<b>")"'

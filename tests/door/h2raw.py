@@ -50,7 +50,7 @@ class Conn:
     def __init__(self, target, is_bare=False, mine=()):
         self.target = target
         host, port, is_tls = target
-        self.s = socket.create_connection((host, port), timeout=5)
+        self.s = socket.create_connection((host, port), timeout=60)
         self.s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if is_tls:
             context = ssl.create_default_context()
@@ -85,7 +85,7 @@ class Conn:
         n = len(payload) if length is None else length
         self.raw(struct.pack(">I", n)[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload)
 
-    def frame(self, wait=3.0):
+    def frame(self, wait=60.0):
         """The next one as (type, flags, stream, payload); Failed after `wait` seconds, Closed at the end."""
         self.s.settimeout(wait)
         while True:
@@ -119,7 +119,7 @@ class Conn:
 
     # --- what must come ---
 
-    def until(self, test, wait=3.0):
+    def until(self, test, wait=60.0):
         seen = []
         while True:
             try:

@@ -117,7 +117,7 @@ def flood(name, send, n=3000):
         for i in range(n):
             send(c, i)
         try:
-            f = c.until(lambda f: f[0] == GOAWAY, 5)
+            f = c.until(lambda f: f[0] == GOAWAY)
             if struct.unpack(">I", f[3][4:8])[0] != CALM:
                 raise Failed("GOAWAY with %r" % f[3])
         except Closed:
