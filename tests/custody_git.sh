@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=420
+# suite: users=root,user timeout=600
 # custody_git.sh - git push, three ways, against real servers on loopback, with keys that are never in the box: over
 # HTTPS with a placeholder, over HTTPS with nothing at all (inject), over SSH by the agent socket, which signs for the
 # granted server and for nobody else. npm and pip fetch from a private index with a token they do not have.
@@ -56,6 +56,7 @@ if [ -x "$fcgi" ] && [ -x "$backend" ] && [ -x /usr/sbin/nginx ]; then
 	mkdir -p "$work/nginx"
 	"$fcgi" -s "unix:$work/fcgi" </dev/null >/dev/null 2>"$work/fcgi.err" &
 	door_pids+=($!)
+	within 60 test -S "$work/fcgi"
 	cat >"$work/nginx.conf" <<-CONF
 		daemon off; master_process off; pid $work/nginx/pid; error_log $work/nginx/error.log;
 		events { worker_connections 256; }
@@ -81,7 +82,7 @@ if [ -x "$fcgi" ] && [ -x "$backend" ] && [ -x /usr/sbin/nginx ]; then
 	CONF
 	/usr/sbin/nginx -c "$work/nginx.conf" -p "$work/nginx" 2>>"$work/nginx.err" &
 	door_pids+=($!)
-	within 10 bash -c "exec 3<>/dev/tcp/127.0.0.1/$web"
+	listens "$web"
 	check 'git http-backend runs under nginx' $? "$(cat "$work/nginx.err" "$work/fcgi.err")"
 
 	url=https://git.example.test/git/web.git
@@ -171,7 +172,7 @@ if [ -x /usr/sbin/sshd ] && has ssh-keygen && [ -n "$shell" ]; then
 		CONF
 		/usr/sbin/sshd -D -e -f "$work/ssh/$1.conf" </dev/null >"$work/ssh/$1.log" 2>&1 &
 		door_pids+=($!)
-		within 10 bash -c "exec 3<>/dev/tcp/127.0.0.1/$2"
+		listens "$2"
 	}
 	server host "$ssh_port" && server else "$else_port"
 	check 'two servers of ssh run' $? "$(cat "$work"/ssh/*.log)"
@@ -239,10 +240,10 @@ if [ -x /usr/sbin/sshd ] && has ssh-keygen && [ -n "$shell" ]; then
 		cp "$work/ssh/was" "$HOME/.ssh/id_ed25519"
 
 		# Revoked: the agent is empty, and what was open is cut.
-		in_box_time=60 in_box ssh ssh -o BatchMode=yes "$me@git.example.test" 'echo started; exec sleep 50' \
+		in_box ssh ssh -o BatchMode=yes "$me@git.example.test" 'echo started; exec sleep 140' \
 			>"$work/open" 2>&1 &
 		open=$!
-		within 20 grep -q started "$work/open"
+		within 60 grep -q started "$work/open"
 		check 'a session is open (control)' $? "$(cat "$work/open")"
 		"$ostiary" revoke ssh GIT_KEY >/dev/null 2>"$work/revoke.err"
 		check 'the key is revoked' $? "$(cat "$work/revoke.err")"
@@ -297,7 +298,7 @@ if [ -x /usr/sbin/sshd ] && has ssh-keygen && [ -n "$shell" ]; then
 		ssh-keygen -q -p -P 'a passphrase' -N '' -f "$work/ssh/unlocked" >/dev/null
 		ssh-agent -D -a "$work/agent" >/dev/null 2>&1 &
 		door_pids+=($!)
-		within 10 test -S "$work/agent"
+		within 60 test -S "$work/agent"
 		SSH_AUTH_SOCK=$work/agent ssh-add -q "$work/ssh/unlocked" 2>"$work/add.err"
 		check 'the user has an agent with that key' $? "$(cat "$work/add.err")"
 		for file in id_locked id_locked.pub; do
@@ -326,7 +327,7 @@ if [ -x /usr/sbin/sshd ] && has ssh-keygen && [ -n "$shell" ]; then
 		refused 'a key that is not there' 'id_none' 'secret K from file ~/.ssh/id_none at git.example.test as ssh'
 		refused 'a place with a path' 'and not to a path' 'secret K from file ~/.ssh/id_ed25519 at git.example.test/a as ssh'
 		echo 'secret K from file ~/.ssh/id_ed25519 at git.example.test as ssh' >"$work/rules"
-		out=$(cd "$work/ws" && timeout 60 "$ostiary" run --level strict --policy "$work/rules" -- \
+		out=$(cd "$work/ws" && timeout 150 "$ostiary" run --level strict --policy "$work/rules" -- \
 			ssh -o BatchMode=yes "$me@git.example.test" echo hello 2>&1)
 		holds 'whoever forgot the tcp rule is told of it' "$out" "tcp git.example.test:22"
 		out=$(cd "$work/ws" && box -- sh -c "echo \"\${SSH_AUTH_SOCK:-none}\"; ls /run/ostiary/ssh-agent" 2>&1)
@@ -343,7 +344,7 @@ fi
 "$python" tests/custody/registry.py "$work/origin.pem" "$work/origin.key" "$work/index.log" "$index_token" \
 	>"$work/index.port" 2>"$work/index.err" &
 door_pids+=($!)
-within 10 test -s "$work/index.port"
+within 60 test -s "$work/index.port"
 check 'the private index runs' $? "$(cat "$work/index.err")"
 index=$(cat "$work/index.port")
 export NPM_TOKEN=$index_token PIP_TOKEN=$index_token

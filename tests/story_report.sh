@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=240
+# suite: users=root,user timeout=400
 # story_report.sh - the page about a run: whole in itself, its sections there, and everything that a box named harmless in it, in a
 # real browser: nothing runs, nothing leaves.
 set -u
@@ -17,11 +17,11 @@ lacks() { # name, text, literal part
 # --- a box with hostile names -------------------------------------------------------------------------------------------
 box=$tag-page
 evil='<img src=x onerror=document.title="PWNED">'
-say "$ostiary" run -q --keep --name "$box" --env EVIL="$evil" -- sh -c 'echo 1 >plain.txt; mkdir -p .git/hooks
+SAY_LIMIT=150 say "$ostiary" run -q --keep --name "$box" --env EVIL="$evil" -- sh -c 'echo 1 >plain.txt; mkdir -p .git/hooks
 	echo "#!/bin/sh" >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit
 	: >"$EVIL"; : >"\"><script>document.title=1<" ; : >"&lt;b&gt;"; : >"$(printf "e\033[2J\342\200\256x")"; : >"<title><svg onload=alert(1)>"
 	: >"$(printf "n\377x")"
-	curl -s -m 5 "http://refused.example/<script>" >/dev/null; exit 3'
+	curl -s -m 60 "http://refused.example/<script>" >/dev/null; exit 3'
 same 'the run' "$code" 3
 dir=$boxes/$box
 [ -e "$dir/audit.jsonl" ]
@@ -133,7 +133,7 @@ check 'only the tags and attributes that it is made of, nested well, in UTF-8' $
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 look() { # arguments of the browser
 	mkdir -p "$work/browser"
-	HOME=$work/browser timeout -k 5 60 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars \
+	HOME=$work/browser timeout -k 5 240 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars \
 		--user-data-dir="$work/browser/profile" --virtual-time-budget=3000 "$@" 2>"$work/browser.err"
 }
 if [ -z "$browser" ]; then
@@ -154,14 +154,14 @@ open(sys.argv[1] + ".port", "w").write(str(s.server_port))
 s.serve_forever()
 END
 	server=$!
-	wait_for 10 test -s "$work/asked.port"
+	wait_for 60 test -s "$work/asked.port"
 	port=$(cat "$work/asked.port")
 	cat >"$work/control.html" <<-END
 		<html><head><title>before</title></head><body><img src="http://127.0.0.1:$port/control"><script>document.title="RAN"</script></body></html>
 	END
 	dom=$(look --dump-dom "file://$work/control.html")
 	has 'control: a page with a script runs it' "$dom" '<title>RAN</title>'
-	wait_for 5 test -s "$work/asked.log"
+	wait_for 60 test -s "$work/asked.log"
 	has 'control: and its pictures are fetched' "$(cat "$work/asked.log" 2>/dev/null)" /control
 	: >"$work/asked.log"
 	sed -i "s,http://127.0.0.1:9/leak,http://127.0.0.1:$port/leak,g" "$page"

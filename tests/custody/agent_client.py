@@ -23,7 +23,7 @@ def talk(*messages):
     """The types of the answers to some messages over one connection; 0 when it was hung up."""
     types = []
     with socket.socket(socket.AF_UNIX) as s:
-        s.settimeout(20)
+        s.settimeout(100)
         s.connect(SOCKET)
         for m in messages:
             try:
