@@ -139,7 +139,7 @@ _ostiary() {
 	ps) words='--all --quiet --json' ;;
 	logs) words="--follow --tail --raw $(_ostiary_boxes)" ;;
 	log) words="--follow --denied $story --json --verify $(_ostiary_boxes)" ;;
-	timeline) words="$story --before --json $(_ostiary_boxes)" ;;
+	timeline) words="--follow $story --before --json $(_ostiary_boxes)" ;;
 	audit) words="verify --json $(_ostiary_boxes)" ;;
 	report) words="--output $(_ostiary_boxes)" ;;
 	forward) words="--detach $(_ostiary_boxes)" ;;

@@ -158,7 +158,7 @@ complete -c ostiary -n '__fish_seen_subcommand_from audit' -a '(__ostiary_boxes)
 complete -c ostiary -n '__fish_seen_subcommand_from audit' -l json -d 'as one JSON object'
 complete -c ostiary -n '__fish_seen_subcommand_from run shell create' -l publish -x -d 'a port of the box on the host'
 complete -c ostiary -n '__fish_seen_subcommand_from policy' -l box -x -a '(__ostiary_boxes)' -d 'by the rules of this box'
-complete -c ostiary -n '__fish_seen_subcommand_from log' -s f -l follow -d 'go on until the box ends'
+complete -c ostiary -n '__fish_seen_subcommand_from log timeline' -s f -l follow -d 'go on until the box ends'
 complete -c ostiary -n '__fish_seen_subcommand_from log' -l denied -d 'only what was refused'
 complete -c ostiary -n '__fish_seen_subcommand_from log' -l verify -d 'say whether the log was changed'
 complete -c ostiary -n '__fish_seen_subcommand_from log timeline' -l since -x -d 'from this time on'

@@ -160,7 +160,7 @@ _ostiary() {
 			'--raw[every byte as it was written]' '1:box:_ostiary_boxes' ;;
 		log) _arguments '(-f --follow)'{-f,--follow}'[go on until the box ends]' '--denied[only what was refused]' \
 			$story '--json[as JSON]' '--verify[was the log changed]' '1:box:_ostiary_boxes' ;;
-		timeline) _arguments $story '--before[what led up to the change of a file]:path:_files' '--json[one object a line]' \
+		timeline) _arguments $story '(-f --follow)'{-f,--follow}'[go on until the box ends]' '--before[what led up to the change of a file]:path:_files' '--json[one object a line]' \
 			'1:box:_ostiary_boxes' ;;
 		audit) _arguments '1:what:(verify)' '2:box:_ostiary_boxes' '--json[as one JSON object]' ;;
 		report) _arguments '(-o --output)'{-o,--output}'[where the page goes]:file:_files' '1:box:_ostiary_boxes' ;;

@@ -51,6 +51,37 @@ d = [datetime.datetime.fromisoformat(json.loads(l)["time"][:-1]) for l in sys.st
 print(all((a - b).total_seconds() < 0.02 for a, b in zip(d, d[1:])))')" True
 same 'only changes below a path' "$("$ostiary" timeline "$box" --path src --json | jl '[e["change"]["path"] for e in d if e["kind"] == "change"]')" "['src/app.js']"
 same 'the same by its whole path' "$("$ostiary" timeline "$box" --kind change --path "$work/ws/src" --json | jl '[e["change"]["path"] for e in d]')" "['src/app.js']"
+# -f: what was, what comes, and the end; nothing twice
+living=$tag-follow
+"$ostiary" create -q --name "$living" >/dev/null
+"$ostiary" exec -q "$living" -- sh -c 'echo 1 >early'
+"$ostiary" timeline -f --json "$living" >"$work/followed" 2>"$work/followed.err" </dev/null &
+follower=$!
+until_has() { # WORD: in what was followed so far
+	for _ in $(seq 1 300); do
+		grep -q "$1" "$work/followed" && return 0
+		sleep 0.1
+	done
+	return 1
+}
+until_has '"early"'
+check 'timeline -f begins with what was' $? "$(cat "$work/followed" "$work/followed.err")"
+"$ostiary" exec -q "$living" -- sh -c 'echo 2 >later; exec /bin/true follow-me'
+until_has 'follow-me'
+check 'goes on with what is run' $? "$(cat "$work/followed" "$work/followed.err")"
+until_has '"later"'
+check 'and with what is changed' $? "$(cat "$work/followed" "$work/followed.err")"
+"$ostiary" exec -q "$living" -- sh -c 'mkdir -p .husky; echo "#!/bin/sh" >.husky/pre-commit; echo again >>later'
+"$ostiary" stop "$living" >/dev/null 2>&1
+wait "$follower"
+same 'and ends with the box' "$? $(cat "$work/followed.err")" '0 '
+same 'with the last change too, a file that changed twice twice, and nothing else twice' \
+	"$(jl '([c for c in [e["change"]["path"] for e in d if e["kind"] == "change" and e["change"]["type"] == "file"]], sorted(n for n in [e["record"]["seq"] for e in d if "record" in e]) == list(range(1, len([0 for e in d if "record" in e]) + 1)))' <"$work/followed")" \
+	"(['early', 'later', '.husky/pre-commit', 'later'], True)"
+say "$ostiary" timeline -f "$living" --before later
+same '-f and --before exclude each other' "$code" 64
+"$ostiary" rm --force "$living" >/dev/null 2>&1
+
 say "$ostiary" timeline "$box" --before src/app.js
 has 'before a change: the change' "$out" 'modified src/app.js'
 has 'and the request that came before it' "$out" 'GET refused.example/x 403'

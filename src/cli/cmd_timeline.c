@@ -20,12 +20,16 @@
 #include "session/story_time.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+enum { FOLLOW_MS = 200, FILES_MS = 1000 };
 
 struct view {
-        bool is_json, has_colour;
+        bool is_json, has_colour, is_following;
         uint64_t shown_n;
         char day[STORY_TIME_LEN]; /* under which the last line stands */
 };
@@ -120,6 +124,37 @@ static void remarks(const struct story *s, const struct view *v, const char *id,
                         id);
 }
 
+static uint64_t now_ms(void)
+{
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* follow(s, b, v): what comes from now on, until the box ends. Files are looked for as often as
+ * that leaves the machine to others. */
+static int follow(struct story *s, const struct boxarg *b, struct view *v, struct err *err)
+{
+        _cleanup_close_ int dir = store_box_dir(&b->store, b->id, err);
+        if (dir < 0)
+                return -1;
+        uint64_t next = now_ms() + FILES_MS;
+        for (bool is_alive = true; is_alive && !ferror(stdout);) {
+                if (fflush(stdout) != 0)
+                        return 0;
+                poll(NULL, 0, FOLLOW_MS);
+                is_alive = store_box_is_alive(dir);
+                uint64_t began = now_ms();
+                bool with_files = !is_alive || began >= next;
+                if (story_go_on(s, &b->store, b->id, with_files, err) < 0 || tell(s, v, err) < 0)
+                        return -1;
+                uint64_t took = now_ms() - began;
+                if (with_files)
+                        next = now_ms() + (took * 10 > FILES_MS ? took * 10 : FILES_MS);
+        }
+        return 0;
+}
+
 static int run_on(const struct boxarg *b, const struct story_args *sa,
                   const struct story_filter *filter, struct view *v)
 {
@@ -128,7 +163,7 @@ static int run_on(const struct boxarg *b, const struct story_args *sa,
         out_wait("reading the log");
         int got = story_open(&s, &b->store, b->id, filter, &err);
         out_wait(NULL);
-        if (got < 0 || tell(&s, v, &err) < 0)
+        if (got < 0 || tell(&s, v, &err) < 0 || (v->is_following && follow(&s, b, v, &err) < 0))
                 return out_error(&err);
         if (fflush(stdout) != 0)
                 return EXIT_OURS;
@@ -142,6 +177,7 @@ static int run(int argc, char **argv)
         _cleanup_story_args_ struct story_args sa = {0};
         const char *before = NULL;
         const struct arg flags[] = {
+                ARG_BOOL('f', "follow", &v.is_following, "go on until the box ends"),
                 STORY_FLAGS(&sa),
                 ARG_STR(0, "before", &before, "PATH", "what led up to the change of this file"),
                 ARG_BOOL(0, "json", &v.is_json, "one JSON object a line"),
@@ -153,6 +189,8 @@ static int run(int argc, char **argv)
                 return a.exit_code;
         if (before && story_args_has(&sa))
                 return args_bad(&a, "--before goes with no filter");
+        if (before && v.is_following)
+                return args_bad(&a, "--before does not go with --follow");
         if (before && !*before)
                 return args_bad(&a, "--before is empty");
         struct err err = {0};
@@ -183,7 +221,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_timeline = {
         .name = "timeline",
-        .args = "[BOX] [--since TIME] [--until TIME] [--kind KIND,...] [flags]",
+        .args = "[BOX] [-f] [--since TIME] [--until TIME] [--kind KIND,...] [flags]",
         .summary = "what a box ran, asked for and changed, in one order",
         .help = "Processes, requests, changed files, refusals, alarms, approvals, applies and "
                 "undos of BOX (the newest box if none is named), each at its time. Times are "
@@ -194,11 +232,15 @@ const struct cmd cmd_timeline = {
                 "ssh), socket (connect, bind, listen), file (open, change), call, secret, alarm, "
                 "box, review (apply, undo, live), denied, approval.\n"
                 "\n"
+                "--follow goes on with what a living box does, until it ends: records as they are "
+                "written, changed files every second or more.\n"
+                "\n"
                 "--before PATH answers which requests preceded a change, which process wrote it "
                 "if the log knows, and what else ran at that moment.\n"
                 "\n"
                 "Examples:\n"
                 "  ostiary timeline night --since 02:10 --until 02:15 --kind exec\n"
+                "  ostiary timeline -f night\n"
                 "  ostiary timeline night --before package.json\n",
         .run = run,
 };

@@ -54,6 +54,8 @@ int story_next(struct story *s, struct story_event *e, struct err *err)
         int got = story_log_peek(s, &log_us, err);
         if (got < 0)
                 return -1;
+        while (s->changes_at < s->changes_n && s->changes[s->changes_at].is_told)
+                s->changes_at++;
         const struct story_undo *u = s->undos_at < s->undos_n ? &s->undos[s->undos_at] : NULL;
         const struct story_change *c =
                 s->changes_at < s->changes_n ? &s->changes[s->changes_at] : NULL;
@@ -70,23 +72,33 @@ int story_next(struct story *s, struct story_event *e, struct err *err)
         return 0;
 }
 
+void story_changes_free(struct story_change *v, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                free(v[i].name);
+                free(v[i].from);
+        }
+        free(v);
+}
+
+void story_undos_free(struct story_undo *v, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                free(v[i].what);
+                free(v[i].root);
+                free(v[i].first);
+        }
+        free(v);
+}
+
 void story_close(struct story *s)
 {
         audit_log_close(&s->log);
         buf_free(&s->late_line);
         buf_free(&s->late_strings);
         free(s->late);
-        for (size_t i = 0; i < s->changes_n; i++) {
-                free(s->changes[i].name);
-                free(s->changes[i].from);
-        }
-        free(s->changes);
-        for (size_t i = 0; i < s->undos_n; i++) {
-                free(s->undos[i].what);
-                free(s->undos[i].root);
-                free(s->undos[i].first);
-        }
-        free(s->undos);
+        story_changes_free(s->changes, s->changes_n);
+        story_undos_free(s->undos, s->undos_n);
         *s = (struct story){.log.fd = -1};
 }
 

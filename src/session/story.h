@@ -54,6 +54,7 @@ struct story_change {
         char why[96]; /* of the class */
         bool is_odd, is_masked, is_home;
         bool is_applied;   /* it landed on the host since */
+        bool is_told;      /* by an earlier look of a story that goes on */
         bool is_at_latest; /* a deletion that has no time of its own: then or before */
         uint64_t mark;     /* of a deletion: the inode that hides it, or 0 */
 };
@@ -90,6 +91,8 @@ struct story {
         uint64_t end_at; /* how far the log went when the story was opened */
         int64_t high_us; /* the latest time of the records in order so far */
         bool has_record; /* one is read and waits in ${record} */
+        bool has_beyond; /* the one in ${record} lies behind end_at: for a story that goes on */
+        bool is_following;
         struct audit_record record;
         int64_t record_us;
         /* records whose time lies before that of one written earlier, by time */
@@ -117,6 +120,12 @@ int story_next(struct story *, struct story_event *, struct err *);
 void story_close(struct story *);
 #define _cleanup_story_ __attribute__((cleanup(story_close)))
 
+/* story_go_on(s, store, id, with_files, err): after the last event: what the log has got since, and
+ * with ${with_files} the files and undos since, come next. Records come as they are written then.
+ */
+int story_go_on(struct story *, const struct store *, const char *id, bool with_files,
+                struct err *);
+
 /* story_frame_of(store, id, frame, err): what clock times are counted from in this box. */
 struct story_frame;
 int story_frame_of(const struct store *, const char *id, struct story_frame *, struct err *);
@@ -132,5 +141,7 @@ int story_log_take(struct story *, struct story_event *, struct err *);
  * no_changes. story_undos_read(s, store, id, err): the same of undo records. */
 void story_changes_read(struct story *, const struct store *, const char *id);
 int story_undos_read(struct story *, const struct store *, const char *id, struct err *);
+void story_changes_free(struct story_change *, size_t n);
+void story_undos_free(struct story_undo *, size_t n);
 
 #endif

@@ -89,10 +89,14 @@ static int advance(struct story *s, struct err *err)
 {
         int got = 0;
         int64_t us;
-        while (!s->has_record && (got = audit_log_next(&s->log, &s->record, err)) > 0) {
-                if (s->log.line_at >= s->end_at)
+        if (s->has_beyond && !s->is_following)
+                return 0;
+        while (!s->has_record &&
+               (s->has_beyond || (got = audit_log_next(&s->log, &s->record, err)) > 0)) {
+                s->has_beyond = s->log.line_at >= s->end_at;
+                if (s->has_beyond)
                         return 0; /* written since: a later story tells it */
-                if (place(s, &s->record, &us))
+                if (place(s, &s->record, &us) && !s->is_following)
                         continue;
                 if (us > s->filter->until_us)
                         return 0; /* those in order only get later */
