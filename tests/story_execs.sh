@@ -52,7 +52,7 @@ echo done
 END
 box=$tag-busy
 : >.witness/truth
-SAY_LIMIT=120 say "$ostiary" run -q --keep --name "$box" --env LD_PRELOAD="$PWD/.witness/execs.so" --env EXECS_LOG="$PWD/.witness/truth" -- sh work.sh
+SAY_LIMIT=300 say "$ostiary" run -q --keep --name "$box" --env LD_PRELOAD="$PWD/.witness/execs.so" --env EXECS_LOG="$PWD/.witness/truth" -- sh work.sh
 same 'the busy run' "$code $(tail -n 1 <<<"$out")" '0 done'
 truth=$boxes/$box/layers/ws/upper/.witness/truth
 cp "$truth" "$work/truth" 2>/dev/null || "$ostiary" cp "$box:$PWD/.witness/truth" "$work/truth"
