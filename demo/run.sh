@@ -51,6 +51,12 @@ clean() {
 trap clean EXIT
 trap 'exit 130' INT TERM HUP
 
+# now WORDS: what is being done, on a terminal alone, until the next line takes its place.
+now() {
+	[ -t 1 ] && [ -t 2 ] && [ "${TERM:-dumb}" != dumb ] || return 0
+	printf '\r\033[K%s' "${1:+ ... $1}" >&2
+}
+
 # soon COMMAND...: wait until it is true; half a minute is for a machine that is busy with something else.
 soon() {
 	tries=0
@@ -146,6 +152,7 @@ port=$(cat "$work/port")
 
 failed=0
 say() { # is it as it should be (0 or not), what, words
+	now ''
 	if [ "$1" = 0 ]; then
 		printf ' %s%s%s %-34s %s\n' "$green" "$good" "$plain" "$2" "$3"
 	else
@@ -168,12 +175,15 @@ keeps() {
 	say $? "$2" "$3" "$4"
 }
 
+now 'an agent tries it on this machine as it is'
 attempt outside
 outside=$reached
+now 'and in a box'
 # shellcheck disable=SC2086
 attempt boxed timeout 120 "$ostiary" run -q --rm --bind "$work/shared-boxed" ${DEMO_FLAGS:-} --
 inside=$reached
 
+now ''
 echo
 echo "A small agent just ran twice: on this machine as it is, where each attempt"
 echo "below worked, and in a box. This is what the box let through, judged outside."
@@ -206,6 +216,7 @@ say $? 'holds no rights' 'the kernel says so, of 8 kinds of them' "by the kernel
 # and led to our own listener, so that nothing leaves this machine.
 box=demo-$tag ask='exec 3<>/dev/tcp/api.example.test/80 && printf "GET /hello HTTP/1.1\r\nHost: api.example.test\r\nConnection: close\r\n\r\n" >&3 && cat <&3'
 visit() { timeout 120 "$ostiary" exec "$box" -- bash -c "$ask" 2>&1 </dev/null; }
+now 'a box asks for a host that no rule names'
 timeout 120 "$ostiary" create -w none --name "$box" --level strict >"$work/door" 2>&1
 visit >"$work/refused"
 cure=$(grep -o "ostiary allow $box '.*'" "$work/refused")
@@ -224,6 +235,7 @@ say $? 'wrote both down' "both are in: ostiary log $box --kind http" "$(tail -n 
 # Keys: the agent works with one that it never has, and what it has instead is a tripwire. The origin is a
 # server of this demo behind made-up names; it repeats every request in its answer. On the bare machine
 # curl's own configuration leads there, in the box the rules do.
+now 'an agent works with a key'
 "$origin" "$work/origin.pem" "$work/seen" >"$work/origin.port" &
 pids="$pids $!"
 soon test -s "$work/origin.port"
@@ -297,6 +309,7 @@ box=demo-$tag-review project=$work/review
 # The user's own history stays as it is.
 review() { XDG_STATE_HOME=$HOME/.ostiary-demo-$tag-state timeout 120 "$ostiary" "$@" </dev/null; }
 mkdir "$project"
+now 'an agent changes a project and plants a git hook'
 echo draft >"$project/notes.txt"
 commit() { (cd "$1" && git -c user.name=demo -c user.email=demo@example.test -c safe.directory='*' commit -q --allow-empty -m next) >/dev/null 2>&1; }
 sums() { (cd "$project" && find . -type f -exec cksum {} + && find . -printf '%p %y %m\n') | sort | cksum; }
@@ -334,8 +347,9 @@ say $? 'takes it back' 'ostiary undo: every byte is as before' "$(tail -n 1 "$wo
 review rm -f "$box" >/dev/null 2>&1 && box=''
 
 # The program's own attacks cover the layers behind these walls, which a script cannot reach.
+now 'ostiary probe attacks a box from inside'
 if (cd "$work/boxed" && timeout 240 "$ostiary" probe) >"$work/probe" 2>&1 </dev/null; then
-	say 0 'ostiary probe' "$(grep -c . "$work/probe") lines, no open wall" ''
+	say 0 'ostiary probe' "$(grep -c '^ok' "$work/probe") attacks from inside, no open wall" ''
 else
 	say 1 'ostiary probe' '' 'found an open wall:'
 	grep -v '^ok' "$work/probe" | head -n 8 | sed 's/^/      /'

@@ -51,6 +51,14 @@ bad 'a box name with an escape in it' 125 'there is no box' "$ostiary" stop $'a\
 check 'which is not printed' $? 'the escape byte came back'
 bad 'a word too many' 64 'one word too many' "$ostiary" ps extra
 bad 'a bind that is not there' 125 'cannot be used: No such file' "${ostiary_run[@]}" --bind /nonexistent -- true
+bad 'a bind with a mode that is none' 64 'the mode is ro, rw or cow, not "rx"' "${ostiary_run[@]}" --bind /usr:rx -- true
+bad 'help of a command that is none, with a suggestion' 64 'did you mean: ostiary help exec' "$ostiary" help exce
+for flag in --level=strikt --audit=fles --audit-full=paus --on-door-fault=stopp; do
+	bad "${flag%=*} with a word that is none" 64 "${flag%=*} wants *; did you mean " "${ostiary_run[@]}" "$flag" -- true
+done
+bad 'a rule with a slip, with the line as it was read' 64 'read "allow GTE example.org": --allow, column 7: *GET?' "${ostiary_run[@]}" --allow 'GTE example.org' -- true
+bad 'two ways to print a list at once' 64 'exclude each other' "$ostiary" ps --json -q
+bad 'and for snapshots' 64 'exclude each other' "$ostiary" snapshots --json -q
 bad 'a directory to start in that is not there' 125 '/nonexistent' "${ostiary_run[@]}" --cwd /nonexistent -- true
 
 # --- commands --------------------------------------------------------------------------------------------

@@ -155,7 +155,8 @@ static size_t distance(const char *a, const char *b)
 const char *str_suggest(const char *word, const char *const *names, size_t n)
 {
         const char *best = NULL;
-        size_t best_d = strlen(word) / 3 + 2;
+        /* Of a word of four letters or less one may be wrong, or everything is near. */
+        size_t len = strlen(word), best_d = len < 5 ? 2 : len / 3 + 2;
         for (size_t i = 0; i < n; i++) {
                 size_t d = distance(word, names[i]);
                 if (d < best_d) {

@@ -9,6 +9,7 @@
 #include "cli/boxrules.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
+#include "policy/policy.h"
 #include "session/door_policy.h"
 
 #include <stdio.h>
@@ -35,6 +36,14 @@ static int change(const struct cmd *cmd, int argc, char **argv)
         _cleanup_free_ char *line = door_policy_line(cmd->name, rule, &err);
         if (!line)
                 return out_error(&err);
+        /* Read here as well, so that a slip is told as one and with the line that was read. */
+        _cleanup_policy_layer_ struct policy_layer one = {.rank = POLICY_RUN_TIME,
+                                                          .name = str_dup("the rule")};
+        if (policy_layer_add(&one, line, &err) < 0) {
+                err_add(&err, "read \"%s\"", line);
+                err.code = E_USAGE;
+                return out_error(&err);
+        }
         _cleanup_boxarg_ struct boxarg b;
         if (boxarg_find(&b, words.v[0], &err) < 0 ||
             boxrules_change(&b, !is_undone, line, &err) < 0)

@@ -26,10 +26,13 @@ static int ask(struct boxarg *b, struct stream *s, struct err *err)
         session_opts_free(&opts);
 
         _cleanup_close_ int sock = session_connect(&b->store, b->id, err);
+        if (sock < 0 && err->code == E_ABSENT)
+                return err_set(err, E_ABSENT,
+                               "box %s is not running (ostiary logs %s shows what it wrote, "
+                               "ostiary exec %s -- COMMAND wakes it)",
+                               b->id, b->id, b->id);
         if (sock < 0)
-                return err_hint(err,
-                                "ostiary logs %s shows what it wrote, ostiary exec %s wakes it",
-                                b->id, b->id);
+                return -1;
         _cleanup_buf_ struct buf body = {0};
         uint32_t cols = 0, rows = 0;
         if (s->is_tty)

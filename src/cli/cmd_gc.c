@@ -87,17 +87,34 @@ static int sweep_boxes(const struct store *s, struct swept *w, struct err *err)
         return 0;
 }
 
+/* count(b, n, one, many): ", 3 boxes"; nothing for none. */
+static void count(struct buf *b, size_t n, const char *one, const char *many)
+{
+        if (n)
+                buf_put_fmt(b, "%s%zu %s", b->len ? ", " : "", n, n == 1 ? one : many);
+}
+
 static int print(const struct swept *w, bool is_json)
 {
         if (!is_json) {
                 for (size_t i = 0; i < w->boxes.n; i++)
                         puts(w->boxes.v[i]);
+                _cleanup_buf_ struct buf words = {0};
                 char size[16];
-                out_say("removed %zu boxes, %d half-removed ones, %d control groups, %zu old home "
-                        "layers, %zu frozen layers (%s); %zu ended boxes hold something and stay "
-                        "(ostiary ps -a)",
-                        w->boxes.n, w->halves_n, w->groups_n, w->homes_n, w->frozen_n,
-                        str_size_words(w->frozen_bytes, size), w->kept_n);
+                count(&words, w->boxes.n, "box", "boxes");
+                count(&words, (size_t)w->halves_n, "half-removed box", "half-removed boxes");
+                count(&words, (size_t)w->groups_n, "control group", "control groups");
+                count(&words, w->homes_n, "old home layer", "old home layers");
+                count(&words, w->frozen_n, "frozen layer", "frozen layers");
+                if (w->frozen_n)
+                        buf_put_fmt(&words, " (%s)", str_size_words(w->frozen_bytes, size));
+                count(&words, (size_t)w->records_n, "old record of undo", "old records of undo");
+                out_say("removed %s%s", words.len ? buf_cstr(&words) : "nothing",
+                        w->kept_n ? "" : "; no ended box is kept");
+                if (w->kept_n)
+                        out_say("%zu ended %s (ostiary ps -a)", w->kept_n,
+                                w->kept_n == 1 ? "box holds something and stays"
+                                               : "boxes hold something and stay");
                 return EXIT_OK;
         }
         _cleanup_buf_ struct buf b = {0};

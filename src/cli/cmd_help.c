@@ -1,5 +1,6 @@
 /* cmd_help.c - `ostiary help [CMD]`: the overview, or the page of one command, which the command
  * prints itself so that its flags are never told twice. */
+#include "base/cleanup.h"
 #include "base/exitcode.h"
 #include "base/str.h"
 #include "cli/args.h"
@@ -7,7 +8,6 @@
 #include "cli/out.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void example(const char *line, const char *words)
@@ -18,8 +18,9 @@ static void example(const char *line, const char *words)
 static void overview(void)
 {
         puts("ostiary runs a coding agent, or any program, in a box on this machine: it sees the\n"
-             "project and the tools, and not your home, your keys, your processes or the "
-             "network.\n");
+             "project and the tools, and not your home, your keys or your processes; it reaches "
+             "what\n"
+             "rules allow, and works with keys that it never has.\n");
         example("cd ~/project", "");
         example("ostiary run claude", "start an agent here; what it writes stays in the box");
         example("ostiary run make test", "the same for any command");
@@ -48,10 +49,17 @@ static int run(int argc, char **argv)
                 char *page[] = {words.v[0], (char[]){"--help"}, NULL};
                 return cmd_table[i]->run(2, page);
         }
-        char *shown = str_quote(words.v[0]);
-        int code = args_bad(&a, "there is no command \"%s\"", shown);
-        free(shown);
-        return code;
+        const char *names[64];
+        size_t n = 0;
+        for (; cmd_table[n]; n++)
+                names[n] = cmd_table[n]->name;
+        const char *near = str_suggest(words.v[0], names, n);
+        _cleanup_free_ char *shown = str_quote(words.v[0]);
+        if (near)
+                out_say("there is no command \"%s\"; did you mean: ostiary help %s", shown, near);
+        else
+                out_say("there is no command \"%s\" (ostiary help lists them)", shown);
+        return EXIT_BAD_USAGE;
 }
 
 const struct cmd cmd_help = {

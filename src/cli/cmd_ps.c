@@ -116,6 +116,8 @@ static int run(int argc, char **argv)
         _cleanup_strs_ struct strs words = {0};
         if (args_only(&a, &words, 0, 0) < 0)
                 return a.exit_code;
+        if (is_json && is_short)
+                return args_bad(&a, "--quiet and --json exclude each other");
         struct err err = {0};
         struct store s;
         struct box_meta *all = NULL;

@@ -15,9 +15,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* choose(r, &code): what of an earlier box that still holds changes: its id to go on in, the
- * caller's to free; NULL for a new box, or to leave with ${code} >= 0. */
-static char *choose(struct runargs *r, int *code)
+/* choose(r, &note, &code): what of an earlier box that still holds changes: its id to go on in, the
+ * caller's to free; NULL for a new box, or to leave with ${code} >= 0. ${note}, the caller's too,
+ * is the id of a box to tell of once the new one is there. */
+static char *choose(struct runargs *r, char **note, int *code)
 {
         *code = -1;
         if (r->is_fresh || r->opts.from || (r->stream.is_quiet && !r->is_resumed))
@@ -35,9 +36,7 @@ static char *choose(struct runargs *r, int *code)
                         *code = EXIT_OK;
                 return NULL;
         }
-        out_say("box %s holds changes of this workspace that were not applied (ostiary diff %s); "
-                "this is a new box; to go on in that one: ostiary resume %s",
-                id, id, id);
+        *note = take_ptr(&id);
         return NULL;
 }
 
@@ -56,7 +55,8 @@ static int start(struct runargs *r)
 {
         struct err err = {0};
         int sock = -1, leave;
-        _cleanup_free_ char *id = choose(r, &leave);
+        _cleanup_free_ char *note = NULL;
+        _cleanup_free_ char *id = choose(r, &note, &leave);
         if (leave >= 0)
                 return leave;
         runargs_attach(r);
@@ -65,6 +65,10 @@ static int start(struct runargs *r)
                 r->opts.is_kept = true;
         if (begin(r, &id, &sock, &err) < 0)
                 return out_error(&err);
+        if (note)
+                out_say("box %s holds changes of this workspace that were not applied (ostiary "
+                        "diff %s); this is a new box; to go on in that one: ostiary resume %s",
+                        note, note, note);
         r->stream.id = id;
         if (!r->is_detached) {
                 r->stream.on_started = banner_before;

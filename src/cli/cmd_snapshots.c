@@ -131,6 +131,8 @@ static int run(int argc, char **argv)
         _cleanup_strs_ struct strs words = {0};
         if (args_only(&a, &words, 0, 10000) < 0)
                 return a.exit_code;
+        if (is_json && is_short)
+                return args_bad(&a, "--quiet and --json exclude each other");
         if (words.n == 0)
                 return list(is_json, is_short);
         if (strcmp(words.v[0], "rm") != 0 && strcmp(words.v[0], "ls") != 0) {

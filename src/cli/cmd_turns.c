@@ -42,7 +42,8 @@ static int print_json(const struct stack *s)
         return out_json(&b);
 }
 
-static void print_table(const struct stack *s)
+/* print_table(s): returns how many turns there are. */
+static unsigned print_table(const struct stack *s)
 {
         struct out_table t = {.cols = 3};
         unsigned n = 0;
@@ -56,6 +57,7 @@ static void print_table(const struct stack *s)
                 out_row(&t, number, out_age((long)(time(NULL) - s->v[i].when_s), age), label);
         }
         out_table_print(&t);
+        return n;
 }
 
 static int run(int argc, char **argv)
@@ -76,8 +78,12 @@ static int run(int argc, char **argv)
                 return out_error(&err);
         if (is_json)
                 return print_json(&s);
-        print_table(&s);
-        if (frozen_turn_is_open(dir))
+        bool is_open = frozen_turn_is_open(dir);
+        if (print_table(&s) == 0 && !is_open)
+                out_say("box %s has no turns: it was made without --turns, or no command changed "
+                        "anything yet",
+                        b.id);
+        if (is_open)
                 out_say("one more turn of box %s is not over", b.id);
         return EXIT_OK;
 }

@@ -1,9 +1,11 @@
 /* cmd_why.c - `ostiary why`: which line of a box's rules decides about a request; without a
  * request, what became of the last one that was refused. */
 #include "audit/audit_query.h"
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/exitcode.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "cli/args.h"
 #include "cli/boxarg.h"
@@ -25,8 +27,64 @@ static void print_quoted(const char *before, const char *s)
                 printf("%s%s\n", before, shown);
 }
 
-/* last_refused(b): the newest refusal in the log. Its words came out of a box and are quoted. */
-static int last_refused(const struct boxarg *b)
+/* The newest refusal of a box; its words came out of the box. */
+struct refusal {
+        char *time, *method, *host, *path, *rule, *note, *cure;
+        unsigned port;
+        bool is_there;
+};
+
+static void refusal_free(struct refusal *f)
+{
+        free(f->time);
+        free(f->method);
+        free(f->host);
+        free(f->path);
+        free(f->rule);
+        free(f->note);
+        free(f->cure);
+        *f = (struct refusal){0};
+}
+
+static void refusal_print(const struct boxarg *b, const struct refusal *f)
+{
+        _cleanup_free_ char *what = str_fmt("%s  %s%s%s:%u%s", f->time, f->method,
+                                            *f->method ? " " : "", f->host, f->port, f->path);
+        print_quoted("", what);
+        print_quoted("  ", f->rule);
+        print_quoted("  ", f->note);
+        _cleanup_free_ char *shown = str_quote(f->cure);
+        if (*f->cure && !strchr(shown, '\''))
+                printf("This would allow it:\n  ostiary allow %s '%s'\n", b->id,
+                       str_starts(shown, "allow ") ? shown + 6 : shown);
+}
+
+/* refusal_json(b, f): one object; null for a box that was refused nothing. */
+static int refusal_json(const struct boxarg *b, const struct refusal *f)
+{
+        _cleanup_buf_ struct buf out = {0};
+        struct json j = json_of(&out);
+        if (!f->is_there) {
+                json_str(&j, NULL, NULL);
+                return out_json(&out);
+        }
+        json_open(&j, NULL, '{');
+        json_str(&j, "box", b->id);
+        json_str(&j, "time", f->time);
+        json_str(&j, "verdict", "deny");
+        json_str(&j, "method", *f->method ? f->method : NULL);
+        json_str(&j, "host", f->host);
+        json_u64(&j, "port", f->port);
+        json_str(&j, "path", *f->path ? f->path : NULL);
+        json_str(&j, "rule", *f->rule ? f->rule : NULL);
+        json_str(&j, "words", *f->note ? f->note : NULL);
+        json_str(&j, "allow", *f->cure ? f->cure : NULL);
+        json_close(&j, '}');
+        return out_json(&out);
+}
+
+/* last_refused(b, is_json): the newest refusal in the log. */
+static int last_refused(const struct boxarg *b, bool is_json)
 {
         struct err err = {0};
         struct audit_log log = {.fd = -1};
@@ -35,36 +93,34 @@ static int last_refused(const struct boxarg *b)
         session_settle(&b->store, b->id);
         if (dir < 0 || audit_log_open(&log, dir, &err) < 0)
                 return out_error(&err);
-        _cleanup_free_ char *what = NULL, *rule = NULL, *note = NULL, *cure = NULL;
+        struct refusal f = {0};
         int got;
         while ((got = audit_log_next(&log, &r, &err)) > 0) {
                 if (!audit_record_is_refused(&r))
                         continue;
-                free(what);
-                free(rule);
-                free(note);
-                free(cure);
-                what = str_fmt("%s  %s%s%s:%u%s", r.time, r.method, *r.method ? " " : "", r.host,
-                               (unsigned)r.port, r.path);
-                rule = str_dup(r.rule);
-                note = str_dup(r.note);
-                cure = str_dup(r.cure);
+                refusal_free(&f);
+                f = (struct refusal){.time = str_dup(r.time),
+                                     .method = str_dup(r.method),
+                                     .host = str_dup(r.host),
+                                     .path = str_dup(r.path),
+                                     .rule = str_dup(r.rule),
+                                     .note = str_dup(r.note),
+                                     .cure = str_dup(r.cure),
+                                     .port = (unsigned)r.port,
+                                     .is_there = true};
         }
         audit_log_close(&log);
+        int code = f.is_there ? EXIT_NEGATIVE : EXIT_OK;
         if (got < 0)
-                return out_error(&err);
-        if (!what) {
+                code = out_error(&err);
+        else if (is_json)
+                refusal_json(b, &f);
+        else if (f.is_there)
+                refusal_print(b, &f);
+        else
                 out_say("box %s was refused nothing", b->id);
-                return EXIT_OK;
-        }
-        print_quoted("", what);
-        print_quoted("  ", rule);
-        print_quoted("  ", note);
-        _cleanup_free_ char *shown = str_quote(cure);
-        if (*cure && !strchr(shown, '\''))
-                printf("This would allow it:\n  ostiary allow %s '%s'\n", b->id,
-                       str_starts(shown, "allow ") ? shown + 6 : shown);
-        return EXIT_NEGATIVE;
+        refusal_free(&f);
+        return code;
 }
 
 static int run(int argc, char **argv)
@@ -95,7 +151,7 @@ static int run(int argc, char **argv)
         if (boxarg_find(&b, words.v[0], &err) < 0) {
                 code = out_error(&err);
         } else if (!request) {
-                code = last_refused(&b);
+                code = last_refused(&b, is_json);
         } else if (boxrules_get(&b, &rules, &err) < 0) {
                 code = out_error(&err);
         } else {

@@ -19,6 +19,7 @@ enum { TOLD_MAX = 200 };
 
 struct told {
         struct json *json;
+        bool is_dry;
         size_t gone_n, kept_n;
 };
 
@@ -31,7 +32,9 @@ static void on_path(void *arg, const char *layer, const char *path, bool is_kept
                 json_str(t->json, "layer", layer);
                 json_str(t->json, "path", path);
                 json_str(t->json, is_kept ? "left" : "done",
-                         is_kept ? "a later turn changed it too" : "taken back");
+                         is_kept     ? "a later turn changed it too"
+                         : t->is_dry ? "would be taken back"
+                                     : "taken back");
                 json_close(t->json, '}');
                 return;
         }
@@ -52,7 +55,7 @@ int undo_turn(const char *box, uint64_t n, bool is_dry, bool is_json)
         _cleanup_boxarg_ struct boxarg b;
         _cleanup_buf_ struct buf out = {.max = (size_t)1 << 30};
         struct json j = json_of(&out);
-        struct told t = {.json = is_json ? &j : NULL};
+        struct told t = {.json = is_json ? &j : NULL, .is_dry = is_dry};
         const struct stack_back how = {
                 .is_dry = is_dry, .whole = "home", .on_path = on_path, .arg = &t};
         if (boxarg_find(&b, box, &err) < 0)

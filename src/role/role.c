@@ -59,7 +59,6 @@ static void fill_standard(void)
 
 void role_begin(const char *name)
 {
-        static char title[64];
         role_name = name;
 #ifdef OSTIARY_WEAK
         const char *weak = getenv("OSTIARY_WEAKEN");
@@ -68,8 +67,7 @@ void role_begin(const char *name)
 #ifdef OSTIARY_ASAN
         __asan_set_error_report_callback(on_report);
 #endif
-        snprintf(title, sizeof title, "ostiary-door: %s", name);
-        title_set(title);
+        title_set(name);
         prctl(PR_SET_NAME, name, 0, 0, 0);
 
         if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)

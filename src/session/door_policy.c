@@ -131,7 +131,7 @@ static int add_flags(const struct session_opts *o, struct door_policy *p, struct
                 if (lines.n && add(p, POLICY_RUN_TIME, name, joined(&lines), false, err) < 0) {
                         if (err)
                                 err->code = E_USAGE;
-                        return -1;
+                        return lines.n == 1 ? err_add(err, "read \"%s\"", lines.v[0]) : -1;
                 }
         }
         return 0;

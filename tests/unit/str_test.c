@@ -56,6 +56,9 @@ static void names(void)
         CHECK("a swapped letter", !strcmp(str_suggest("rnu", all, 5), "run"));
         CHECK("a missing letter", !strcmp(str_suggest("shel", all, 5), "shell"));
         CHECK("nothing near", !str_suggest("zzzzzz", all, 5));
+        CHECK("of three letters two are too many",
+              !str_suggest("fun", (const char *[]){"box"}, 1) &&
+                      !str_suggest("foo", (const char *[]){"box"}, 1));
         char big[5000];
         memset(big, 'r', sizeof big - 1);
         big[sizeof big - 1] = 0;
