@@ -285,6 +285,7 @@ for role in egress dial keeper; do
 	door_box "die-$role" --allow "GET user.example.test $to" >/dev/null
 	status "die-$role" http://user.example.test/hello >/dev/null
 	pid=$(role_pid "die-$role" $role)
+	same "ps calls $role by its whole name" "$(tr '\0' ' ' </proc/"$pid"/cmdline | sed 's/ *$//')" "ostiary-$role"
 	# Attached when it dies: whoever comes later wakes the box.
 	"$ostiary" exec "die-$role" -- sh -c 'echo up; exec sleep 300' >"$work/end" 2>&1 &
 	attached=$!
