@@ -11,6 +11,7 @@
 #include "cli/boxarg.h"
 #include "cli/boxrules.h"
 #include "cli/cmd.h"
+#include "cli/ended.h"
 #include "cli/out.h"
 #include "cli/policy_check.h"
 #include "cli/policy_request.h"
@@ -154,18 +155,40 @@ static int check_box(const char *box, const struct policy_request *r, bool is_js
         return policy_check(&rules.policy, &how, r);
 }
 
+/* hear_reload(sock, err): until it is in force. What became of each secret line that is not as
+ * before is told on the way. */
+static int hear_reload(int sock, struct err *err)
+{
+        static struct frame f;
+        for (;;) {
+                if (frame_recv(sock, &f, false) <= 0)
+                        return err_set(err, E_SYSTEM, "the box ended before it answered");
+                uint32_t type = f.type;
+                _cleanup_free_ char *words = NULL;
+                if (type == MSG_FAILED)
+                        ended_failure(&f.body, err);
+                else if (type == MSG_NOTICE && cur_lstr(&f.body, 8192, &words) == 0)
+                        out_say("%s", words);
+                frame_release(&f);
+                if (type == MSG_DONE || type == MSG_FAILED)
+                        return type == MSG_DONE ? 0 : -1;
+        }
+}
+
 /* reload(box): its supervisor reads the files again; what cannot be read changes nothing. */
 static int reload(const char *box)
 {
-        static struct frame f;
         struct err err = {0};
         _cleanup_boxarg_ struct boxarg b;
         if (boxarg_find(&b, box, &err) < 0)
                 return out_error(&err);
         _cleanup_close_ int sock = session_connect(&b.store, b.id, &err);
-        if (sock < 0 || boxrules_ask(sock, MSG_RELOAD, NULL, MSG_DONE, &f, &err) < 0)
+        if (sock < 0)
                 return out_error(&err);
-        frame_release(&f);
+        if (frame_send(sock, MSG_RELOAD, NULL, NULL, 0) < 0)
+                err_sys(&err, "ask the supervisor of the box");
+        if (err.code || hear_reload(sock, &err) < 0)
+                return out_error(&err);
         puts(b.id);
         return EXIT_OK;
 }
@@ -221,8 +244,9 @@ const struct cmd cmd_policy = {
                 "request is allowed (or the files are good), 1 when not.\n"
                 "\n"
                 "reload makes a running box read its files of rules again. A file that is broken "
-                "or "
-                "gone changes nothing.\n"
+                "or gone changes nothing. A secret whose line is gone is revoked, a changed line "
+                "counts for the next request, a new secret is in the environment of what ostiary "
+                "exec starts from then on; what a running box cannot be given is said.\n"
                 "\n"
                 "Examples:\n"
                 "  ostiary policy check 'POST https://api.github.com/graphql' --profile copilot\n"

@@ -138,6 +138,8 @@ void keeper_scratch_wipe(struct keeper *);
 int value_take(struct keeper *, struct store_secret *, const uint8_t *, size_t n, struct err *);
 /* value_aws: the same for keys of AWS (value_aws.c). */
 int value_aws(struct keeper *, struct store_secret *, const uint8_t *, size_t n, struct err *);
+/* value_is_plain(secret): by its line: is the value one word that nothing is made of? */
+bool value_is_plain(const struct store_secret *);
 /* value_check(what, bytes, n, err): may it stand in a header? ${what} begins the sentence. */
 int value_check(const char *what, const uint8_t *, size_t n, struct err *);
 /* value_has_form(secret, form): does its line name the form? */

@@ -53,22 +53,44 @@ void serve_readings_drop(struct keeper *k, uint32_t number)
         }
 }
 
-/* change(k, x, r, err): a fresh value for a secret that is there; its line may be another one. */
-static int change(struct keeper *k, struct store_secret *x, struct serve_reading *r,
-                  struct err *err)
+/* may_change(x, line, err): is it one that can have another value or line? */
+static int may_change(const struct store_secret *x, const struct rule_line *line, struct err *err)
 {
         const char *name = x->line.secret->name;
         if (x->state != STORE_LIVE)
                 return err_set(err, E_REFUSED, "%s %s and stays so for this box", name,
                                x->state == STORE_REVOKED ? "was revoked" : "has expired");
-        if (strcmp(name, r->line.secret->name) != 0)
+        if (strcmp(name, line->secret->name) != 0)
                 return err_set(err, E_PROTO, "a secret cannot change its name");
+        return 0;
+}
+
+/* put_line(x, line): from now on it goes by ${line}, which is moved. */
+static void put_line(struct store_secret *x, struct rule_line *line)
+{
+        uint64_t ttl_ms = line->secret->ttl_s * 1000;
+        if (line->secret->ttl_s != x->line.secret->ttl_s)
+                x->expires_ms = ttl_ms ? keeper_now_ms() + ttl_ms : 0;
+        store_line(x, line);
+}
+
+/* change(k, x, r, err): a fresh value for a secret that is there; its line may be another one, and
+ * says what to make of the value. */
+static int change(struct keeper *k, struct store_secret *x, struct serve_reading *r,
+                  struct err *err)
+{
+        if (may_change(x, &r->line, err) < 0)
+                return -1;
         size_t parts_n = x->parts_n;
-        if (value_take(k, x, r->data, r->n, err) < 0)
+        const struct rule_line old = x->line;
+        x->line = r->line;
+        int took = value_take(k, x, r->data, r->n, err);
+        x->line = old;
+        if (took < 0)
                 return -1;
         bool is_other = !rule_line_equal(&x->line, &r->line);
         if (is_other)
-                store_line(x, &r->line);
+                put_line(x, &r->line);
         /* A new part (keys of AWS that have a session token now) must be known before its fingers.
          */
         return (is_other || parts_n != x->parts_n ? keeper_grant : keeper_fingers)(k, x);
@@ -187,11 +209,37 @@ int serve_stand_in(struct keeper *k, struct frame *f)
         return 0;
 }
 
+/* reline(k, number, line): another line for a value that we have. ${line} is moved or freed. */
+static int reline(struct keeper *k, uint32_t number, struct rule_line *line)
+{
+        struct err err = {0};
+        struct store_secret *x = store_find(k->store, number);
+        const struct store_secret as_new = {.line = *line};
+        int r = x ? may_change(x, line, &err) : err_set(&err, E_PROTO, "there is no such secret");
+        if (r == 0 && !(value_is_plain(x) && value_is_plain(&as_new)))
+                r = err_set(&err, E_PROTO, "its value is wanted again for this line");
+        if (r < 0) {
+                rule_line_free(line);
+                return tell_bad(k, number, err.text);
+        }
+        put_line(x, line);
+        keeper_record(k, &(struct door_record){.verdict = "allow",
+                                               .rule = x->line_text,
+                                               .secrets = x->line.secret->name,
+                                               .note = "its line has changed"});
+        _cleanup_buf_ struct buf warning = {0};
+        value_warn(x, &warning);
+        if (keeper_grant(k, x) < 0)
+                return -1;
+        return keeper_tell_ok(k, x, value_provider(x), buf_cstr(&warning));
+}
+
 int serve_secret(struct keeper *k, struct frame *f)
 {
         uint32_t number;
         const char *text;
         size_t n, column, pending = 0;
+        const bool has_value = f->fds_n > 0;
         struct err err = {0};
         struct rule_line line = {0};
         if (cur_u32(&f->body, &number) < 0 ||
@@ -199,7 +247,7 @@ int serve_secret(struct keeper *k, struct frame *f)
             number > NUMBER_MAX)
                 return -1;
         _cleanup_close_ int fd = frame_take_fd(f, 0);
-        if (fd < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
+        if (has_value && (fd < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0))
                 return -1;
         if (rule_line_parse(text, n, &line, &column, &err) != 1)
                 return tell_bad(k, number, err.code ? err.text : "this is no line of a secret");
@@ -207,6 +255,8 @@ int serve_secret(struct keeper *k, struct frame *f)
                 rule_line_free(&line);
                 return tell_bad(k, number, "this is no line of a secret");
         }
+        if (!has_value)
+                return reline(k, number, &line);
         /* A value that is asked for again before it came counts once, as the newer one. */
         serve_readings_drop(k, number);
         for (struct serve_reading *r = k->readings; r; r = r->next)

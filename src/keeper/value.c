@@ -84,9 +84,15 @@ int value_take(struct keeper *k, struct store_secret *x, const uint8_t *p, size_
                 return ssh_take(k, x, p, n, err);
         if (token_is(x))
                 return token_load(k, x, p, n, err);
-        if (s->source == RULE_FROM_AWS || value_has_form(x, RULE_AS_SIGV4))
+        if (!value_is_plain(x))
                 return value_aws(k, x, p, n, err);
         return take_line(k, x, p, n, err);
+}
+
+bool value_is_plain(const struct store_secret *x)
+{
+        return !ssh_is_secret(x) && !token_is(x) && x->line.secret->source != RULE_FROM_AWS &&
+               !value_has_form(x, RULE_AS_SIGV4);
 }
 
 /* Which part shows whose key it is. */

@@ -70,10 +70,10 @@ static int join(struct session_secret *first, struct rule_line *second, const ch
         return 0;
 }
 
-static int add(struct session_plan *plan, const struct policy_layer *l, size_t layer_at,
-               size_t *from_layer, const struct rule_line *line, struct err *err)
+static int add(struct session_secrets *all, struct session_plan *noted,
+               const struct policy_layer *l, size_t layer_at, size_t *from_layer,
+               const struct rule_line *line, struct err *err)
 {
-        struct session_secrets *all = &plan->secrets;
         _cleanup_rule_line_ struct rule_line copy = {0};
         _cleanup_free_ char *where = where_words(l, line);
         if (copy_line(line, &copy, err) < 0)
@@ -81,12 +81,13 @@ static int add(struct session_plan *plan, const struct policy_layer *l, size_t l
         struct session_secret *was = find(all, copy.secret->name);
         if (was && from_layer[was - all->v] == layer_at)
                 return join(was, &copy, where, err);
-        if (was) {
+        if (was && noted) {
                 _cleanup_free_ char *what = str_fmt("secret %s of %s", copy.secret->name, where);
                 _cleanup_free_ char *why = str_fmt("%s speaks of the same name", was->where);
-                session_plan_note(plan, true, what, why);
-                return 0;
+                session_plan_note(noted, true, what, why);
         }
+        if (was)
+                return 0;
         if (all->n == DOOR_SECRETS_MAX)
                 return err_set(err, E_INPUT, "a box can have at most %d secrets",
                                (int)DOOR_SECRETS_MAX);
@@ -103,18 +104,23 @@ static int add(struct session_plan *plan, const struct policy_layer *l, size_t l
         return 0;
 }
 
-int plan_secrets(struct session_plan *plan, struct err *err)
+int plan_secrets_collect(const struct policy *p, struct session_secrets *all,
+                         struct session_plan *noted, struct err *err)
 {
         size_t from_layer[DOOR_SECRETS_MAX] = {0};
-        const struct policy *p = &plan->door.parsed;
         /* Layers are in the order in which they win: flags, identity, files, profile, system. */
         for (size_t k = 0; k < p->layers_n; k++)
                 for (size_t i = 0; i < p->layers[k].lines_n; i++)
                         if (p->layers[k].lines[i].kind == RULE_LINE_SECRET &&
-                            add(plan, &p->layers[k], k, from_layer, &p->layers[k].lines[i], err) <
-                                    0)
+                            add(all, noted, &p->layers[k], k, from_layer, &p->layers[k].lines[i],
+                                err) < 0)
                                 return -1;
         return 0;
+}
+
+int plan_secrets(struct session_plan *plan, struct err *err)
+{
+        return plan_secrets_collect(&plan->door.parsed, &plan->secrets, plan, err);
 }
 
 static void drop(struct session_secrets *all, size_t at)

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 struct err;
+struct policy;
 struct session_opts;
 struct session_plan;
 
@@ -55,6 +56,10 @@ const char *session_secret_asked(const struct session_secret *);
 /* plan_secrets(plan, err): which secret lines of plan->door count for this box, in plan->secrets. A
  * name that stands for two things is an error. */
 int plan_secrets(struct session_plan *, struct err *);
+/* plan_secrets_collect(policy, secrets, noted, err): the same of any policy, into ${secrets}, which
+ * the caller frees; ${noted} (may be NULL) gets the notes. */
+int plan_secrets_collect(const struct policy *, struct session_secrets *,
+                         struct session_plan *noted, struct err *);
 /* plan_secrets_find(plan, is_told, err): look whether their sources are there, and number them. A
  * line of a profile whose source is missing is left out with a note; any other is an error, or with
  * ${is_told} (explain) a note too. */

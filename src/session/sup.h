@@ -176,6 +176,9 @@ void sup_door_end(struct sup *, struct buf *refused);
 void sup_on_secrets(struct client *, struct frame *);
 void sup_on_revoke(struct client *, struct frame *);
 void sup_on_rotate(struct client *, struct frame *);
+/* sup_secrets_env(s, env): placeholders that came after the box was built (sup_secrets_reload.c),
+ * for a command that is about to start. */
+void sup_secrets_env(struct sup *, struct strs *env);
 /* sup_secrets_forget(c): the client is going. */
 void sup_secrets_forget(struct client *);
 

@@ -156,6 +156,7 @@ static void on_exec(struct client *c, struct frame *f)
                 msg_spawn_free(&spawn);
                 return;
         }
+        sup_secrets_env(s, &spawn.env);
         sup_turn_begin(s, &spawn.argv);
         struct exec *e = exec_new(s, spawn.is_tty);
         if (!spawn.is_tty && exec_pipes(e, spawn.has_stdin, fds, &err) < 0) {

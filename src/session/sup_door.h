@@ -13,6 +13,7 @@
 
 #include "audit/audit.h"
 #include "session/door_policy.h"
+#include "session/secrets.h"
 #include "session/sup.h"
 
 enum sup_role { SUP_EGRESS, SUP_DIAL, SUP_KEEPER, SUP_ROLES };
@@ -41,10 +42,11 @@ struct sup_change {
         enum { SUP_CHANGE_RULE, SUP_CHANGE_RELOAD } kind;
         bool is_added;
         char *line;
-        struct door_policy fresh; /* what is to be in force */
-        int fd;                   /* the same, sealed, for both roles; -1 until it is under way */
-        uint64_t generation;      /* 0 until it is under way */
-        bool is_held[SUP_ROLES];  /* who has confirmed it */
+        struct door_policy fresh;       /* what is to be in force */
+        struct session_secrets secrets; /* of a reload: the secrets it speaks of */
+        int fd;                  /* the same, sealed, for both roles; -1 until it is under way */
+        uint64_t generation;     /* 0 until it is under way */
+        bool is_held[SUP_ROLES]; /* who has confirmed it */
 };
 
 struct sup_question {
@@ -72,6 +74,8 @@ struct sup_door {
         struct sup_change *changes;
         struct sup_question *questions;
         size_t questions_n;
+        uint64_t asked_until_ms; /* each question moves it on; too far ahead is too many */
+        bool is_flood_told;
 };
 
 /* sup_door.c */

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "session/ca.h"
 #include "session/door_rules.h"
+#include "session/sup_secrets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +76,9 @@ static void finish(struct sup_door *d, const struct err *err)
         }
         if (c->client && err)
                 client_send_failed(c->client, err);
-        if (c->client && !err) {
+        if (!err && c->kind == SUP_CHANGE_RELOAD) {
+                sup_secrets_reload(d->sup, &c->secrets, c->client, d->generation);
+        } else if (c->client && !err) {
                 _cleanup_buf_ struct buf b = {0};
                 buf_put_u64(&b, d->generation);
                 client_send(c->client, MSG_DONE, b.data, b.len);
@@ -83,6 +86,7 @@ static void finish(struct sup_door *d, const struct err *err)
         if (c->kind == SUP_CHANGE_RULE) /* its layers are borrowed */
                 c->fresh = (struct door_policy){.run_time = c->fresh.run_time};
         door_policy_free(&c->fresh);
+        session_secrets_free(&c->secrets);
         free(c->line);
         free(c);
 }
@@ -131,7 +135,8 @@ static int plan_reload(struct sup_door *d, struct sup_change *c, struct err *err
                                         .workspace = p->workspace,
                                         .profile = p->profile,
                                         .profile_rules = &p->rules};
-        if (door_policy_collect(&from, &c->fresh, err) < 0)
+        if (door_policy_collect(&from, &c->fresh, err) < 0 ||
+            plan_secrets_collect(&c->fresh.parsed, &c->secrets, NULL, err) < 0)
                 return -1;
         door_policy_packages(&c->fresh, p->box.home);
         for (size_t i = 0; i < d->policy->run_time.n; i++)
@@ -315,9 +320,16 @@ void sup_on_rule(struct client *c, struct frame *f)
 
 void sup_on_reload(struct client *c, struct frame *f)
 {
+        struct err err = {0};
         (void)f;
-        if (has_door(c))
-                enqueue(c, (struct sup_change){.kind = SUP_CHANGE_RELOAD});
+        if (!has_door(c))
+                return;
+        if (!c->sup->is_built) {
+                err_set(&err, E_REFUSED, "the box is still being built");
+                client_send_failed(c, &err);
+                return;
+        }
+        enqueue(c, (struct sup_change){.kind = SUP_CHANGE_RELOAD});
 }
 
 void sup_on_rules(struct client *c, struct frame *f)

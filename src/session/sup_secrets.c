@@ -27,32 +27,38 @@ struct sup_secrets *sup_secrets_of(struct sup *s)
                 return s->secrets;
         struct session_secrets *plan = &s->plan->secrets;
         struct sup_secrets *all = s->secrets = calloc(1, sizeof *all);
-        if (!all || !(all->v = calloc(plan->n + 1, sizeof *all->v)))
+        /* As many as there can ever be: timers and sources keep pointers to them. What is not
+         * used is not even memory. */
+        if (!all || !(all->v = calloc(DOOR_SECRETS_MAX, sizeof *all->v)))
                 str_no_memory();
         all->sup = s;
-        all->n = plan->n;
-        for (size_t i = 0; i < all->n; i++)
-                all->v[i] = (struct sup_secret){.all = all,
-                                                .secret = &plan->v[i],
-                                                .source = {.secret = &plan->v[i],
-                                                           .env = &plan->env,
-                                                           .home = s->plan->box.home,
-                                                           .data_dir = s->store->data,
-                                                           .loop = s->loop,
-                                                           .done = on_value,
-                                                           .ctx = &all->v[i]}};
+        for (size_t i = 0; i < plan->n; i++)
+                sup_secrets_add(all, &plan->v[i]);
         return all;
+}
+
+struct sup_secret *sup_secrets_add(struct sup_secrets *all, struct session_secret *secret)
+{
+        struct sup *s = all->sup;
+        struct sup_secret *x = &all->v[all->n++];
+        *x = (struct sup_secret){.all = all,
+                                 .secret = secret,
+                                 .source = {.secret = secret,
+                                            .env = &s->plan->secrets.env,
+                                            .home = s->plan->box.home,
+                                            .data_dir = s->store->data,
+                                            .loop = s->loop,
+                                            .done = on_value,
+                                            .ctx = x}};
+        return x;
 }
 
 /* --- the box's side ----------------------------------------------------------------------------
  */
 
-/* put_env(plan, s): what stands for it in the environment. The first keys of AWS are the ones that
- * every tool looks for. */
-static void put_env(struct session_plan *plan, const struct session_secret *s, bool *has_aws)
+void sup_secrets_put_env(const struct session_secret *s, struct strs *env, bool *has_aws)
 {
         const struct rule_secret *line = s->line.secret;
-        struct strs *env = &plan->box.env;
         const char *whole = session_secret_part(s, ""), *id = session_secret_part(s, "id"),
                    *key = session_secret_part(s, "key"), *token = session_secret_part(s, "token");
         if (!whole && line->source != RULE_FROM_LOGIN) /* a login is in its agent's own file */
@@ -79,7 +85,7 @@ static int furnish(struct sup *s, struct err *err)
         if (secret_kept_write(s->dir_fd, all, err) < 0)
                 return -1;
         for (size_t i = 0; i < all->n; i++)
-                put_env(s->plan, &all->v[i], &has_aws);
+                sup_secrets_put_env(&all->v[i], &s->plan->box.env, &has_aws);
         return secret_mask_grant(s->plan, s->dir_fd, err) < 0
                        ? -1
                        : secret_files_write(s->plan, s->dir_fd, err);
@@ -195,7 +201,7 @@ int sup_secrets_give(struct sup_secret *x, int fd, struct err *err)
             secret_kept_each(x->all->sup->dir_fd, x->secret->line.secret->name, give_stand_in, x) <
                     0)
                 return err_sys(err, "tell the keeper of placeholders");
-        rule_line_print(&x->secret->line, &line);
+        rule_line_print(&x->secret->line, &line); /* without a value: only the line is new */
         buf_put_u32(&b, x->secret->number);
         buf_put_lstr(&b, buf_cstr(&line));
         if (send_patiently(&d->roles[SUP_KEEPER], DOOR_SECRET, &b, fd) < 0)
@@ -347,6 +353,8 @@ void sup_secrets_fail_all(struct sup *s, const char *words)
                         client_send_failed(r->client, &err);
                 free(r);
         }
+        if (all)
+                sup_secrets_reload_end(all);
         for (size_t i = 0; all && i < all->n; i++) {
                 struct sup_secret *x = &all->v[i];
                 if (x->rotator)

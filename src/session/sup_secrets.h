@@ -1,7 +1,8 @@
 /* sup_secrets.h - the supervisor's side of custody: it asks sources and hands what they give to the
  * keeper, tells the box's placeholders, and does what people and the keeper ask for later. Shared
- * by sup_secrets.c (before the box exists), sup_secrets_life.c (refresh, rotate, revoke) and
- * sup_secrets_alarm.c (placeholders seen where they have no business).
+ * by sup_secrets.c (before the box exists), sup_secrets_life.c (refresh, rotate, revoke),
+ * sup_secrets_reload.c (other lines) and sup_secrets_alarm.c (placeholders seen where they have no
+ * business).
  *
  * A value is never in the supervisor's memory, with one exception that is wiped at once: a refresh
  * token that comes back new and has to be kept on the host (DOOR_ROTATED, sup_login.c). */
@@ -30,6 +31,9 @@ struct sup_secret {
         struct client *rotator;  /* who waits for the answer; NULL: nobody */
         char *fault;             /* why the last refresh failed, or NULL */
         struct sup_login *login; /* NULL until it is refreshed (sup_login.c) */
+        bool is_reloaded;        /* `policy reload` waits for what comes of it */
+        bool is_late;            /* it came with a reload: what runs already has no placeholder */
+        struct rule_line was;    /* its line before the reload; to have again if that fails */
 };
 
 /* Somebody waits until nobody can use it any more. */
@@ -41,7 +45,7 @@ struct sup_revoking {
 
 struct sup_secrets {
         struct sup *sup;
-        struct sup_secret *v;
+        struct sup_secret *v; /* DOOR_SECRETS_MAX of them, the first ${n} in use */
         size_t n;
         size_t waiting_n; /* not settled yet, while the box waits for them */
         bool is_up;       /* the box goes on without us */
@@ -49,11 +53,19 @@ struct sup_secrets {
         struct sup_revoking *revoking;
         struct strs alarms; /* the first of them */
         uint64_t alarms_n;
+        struct sup_reload *reload; /* NULL: none is under way */
+        struct strs plain_env;     /* for commands, where none was taken from the caller */
 };
 
 /* sup_secrets_of(s): made when it is first wanted: a box without secrets can have tokens that were
  * born in it. */
 struct sup_secrets *sup_secrets_of(struct sup *);
+
+/* sup_secrets_add(all, secret): one more; its number is its place in the list. */
+struct sup_secret *sup_secrets_add(struct sup_secrets *, struct session_secret *);
+/* sup_secrets_put_env(secret, env, &has_aws): what stands for it in the environment. The first keys
+ * of AWS are the ones that every tool looks for. */
+void sup_secrets_put_env(const struct session_secret *, struct strs *env, bool *has_aws);
 
 /* sup_secrets_begin(s, err): the keeper first, then every source at once. When all have answered
  * the box is built (sup_build), or its start has failed. */
@@ -66,7 +78,8 @@ void sup_secrets_fail_all(struct sup *, const char *words);
 
 /* sup_secrets_ask(x): ask its source, now or when it is done with what it does. */
 void sup_secrets_ask(struct sup_secret *);
-/* sup_secrets_give(x, fd, err): a value for the keeper; ${fd} stays the caller's. */
+/* sup_secrets_give(x, fd, err): a value for the keeper, with its line; ${fd} stays the caller's.
+ * -1: the line only. */
 int sup_secrets_give(struct sup_secret *, int fd, struct err *);
 
 /* sup_secrets_life.c */
@@ -77,6 +90,17 @@ void sup_secrets_revoked(struct sup *, uint32_t number);
 /* sup_secrets_rotated(s, body): DOOR_ROTATED: a fresh token that should be kept where the host
  * keeps it. */
 void sup_secrets_rotated(struct sup *, struct cur *);
+
+/* sup_secrets_reload.c */
+/* sup_secrets_reload(s, fresh, c, generation): the lines of a reloaded policy: what is gone is
+ * revoked, what is new or changed is asked for. ${c} (may be NULL) hears what could not be taken in
+ * (MSG_NOTICE), and MSG_DONE when all of it is in force. ${fresh} is used up. */
+void sup_secrets_reload(struct sup *, struct session_secrets *fresh, struct client *,
+                        uint64_t generation);
+/* sup_secrets_reloaded(x, err): one that it waited for is settled; or is revoked, with neither. */
+void sup_secrets_reloaded(struct sup_secret *, const struct err *);
+void sup_secrets_reload_forget(struct client *);
+void sup_secrets_reload_end(struct sup_secrets *);
 
 /* sup_login.c */
 /* sup_login_refresh(x): DOOR_REFRESH: ask its source again, under the lock of what the host keeps.

@@ -51,6 +51,12 @@ void sup_secrets_settled(struct sup_secret *x, const struct err *err)
         const char *name = x->secret->line.secret->name;
         x->rotator = NULL;
         x->is_busy = false;
+        if (x->is_reloaded && x->state != SUP_SECRET_REVOKED) {
+                sup_secrets_reloaded(x, err);
+                err = x->state == SUP_SECRET_LEFT_OUT ? NULL : err;
+        }
+        if (x->state == SUP_SECRET_LEFT_OUT)
+                return;
         if (x->state == SUP_SECRET_REVOKED) {
                 struct err gone = {0};
                 err_set(&gone, E_REFUSED, "%s was revoked meanwhile", name);
@@ -139,6 +145,10 @@ void sup_secrets_revoked(struct sup *s, uint32_t number)
         if (r->client)
                 done(r->client, number == DOOR_SECRET_ALL ? all->n : 1);
         free(r);
+        for (size_t i = 0; i < all->n; i++)
+                if (all->v[i].is_reloaded && all->v[i].state == SUP_SECRET_REVOKED &&
+                    (number == DOOR_SECRET_ALL || number == all->v[i].secret->number))
+                        sup_secrets_reloaded(&all->v[i], NULL);
 }
 
 /* --- where the host keeps it -------------------------------------------------------------------
@@ -165,6 +175,7 @@ void sup_secrets_rotated(struct sup *s, struct cur *c)
 void sup_secrets_forget(struct client *c)
 {
         struct sup_secrets *all = c->sup->secrets;
+        sup_secrets_reload_forget(c);
         for (struct sup_revoking *r = all ? all->revoking : NULL; r; r = r->next)
                 if (r->client == c)
                         r->client = NULL;

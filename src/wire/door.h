@@ -29,7 +29,7 @@ enum door_msg {
         DOOR_POLICY,      /* egress, dial: u64 generation, u32 enum door_level; + sealed memfd of
                              layers (door_layers_put). dial hears of a change first. Answered by
                              DOOR_POLICY_OK or DOOR_POLICY_BAD */
-        DOOR_ANSWER,      /* egress: u64 question, u32 yes */
+        DOOR_ANSWER,      /* egress: u64 question, u32 enum door_answer */
         DOOR_TRUST,       /* egress: + fd of the index of system roots (egress/trust.h) */
         DOOR_WRITER,      /* audit: + fd of one more socket that brings DOOR_RECORD */
         DOOR_CA_FILE,     /* egress, before the DOOR_POLICY that names it: lstr FILE as ca=FILE has
@@ -63,10 +63,10 @@ enum door_msg {
         /* Custody: supervisor -> keeper. A secret has a number from 1 and one or more parts (most
          * have one, whose name is ""; keys of AWS have "id", "key" and perhaps "token"; a login has
          * "access" and "refresh"). Each part has a placeholder for as long as the box lives. */
-        DOOR_SECRET =
-                500,    /* u32 number, lstr secret line (canonical, rule.h); + fd: the value is
-                           what can be read from it to its end. The same number again brings a
-                           fresh value; placeholders stay. Answered by _OK or _BAD, in any order */
+        DOOR_SECRET = 500, /* u32 number, lstr secret line (canonical, rule.h); + fd: the value is
+                              what can be read from it to its end. The same number again brings a
+                              fresh value; placeholders stay. Without an fd the line changes and the
+                              value stays. Answered by _OK or _BAD, in any order */
         DOOR_STAND_IN,  /* u32 number, lstr part, lstr placeholder: what stood for that part in an
                            earlier life of the box, or in the one it was made of; before the first
                            DOOR_SECRET of this number, and used again if it still can be. Not
@@ -211,6 +211,12 @@ enum {
         DOOR_PORT_DNS_UDP = 0x10000,   /* UDP 53, bound, IP_PKTINFO on */
         DOOR_PORT_SPARE = 0x10001,     /* a TCP socket that is not bound yet */
         DOOR_PORT_SSH_AGENT = 0x10002, /* listens at DOOR_SSH_AGENT_PATH in the box */
+};
+
+enum door_answer {
+        DOOR_ANSWER_NO, /* a person said so, or nobody is there */
+        DOOR_ANSWER_YES,
+        DOOR_ANSWER_FLOOD, /* nobody was asked: the box asks too much */
 };
 
 enum door_dial_fault {
