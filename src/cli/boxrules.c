@@ -70,11 +70,14 @@ static int of_stopped(const struct boxarg *b, struct boxrules *r, struct err *er
         int got = session_plan_make(&opts, &b->store, b->id, &plan, err);
         if (got == 0) {
                 _cleanup_buf_ struct buf layers = {.max = DOOR_LAYERS_MAX};
-                door_rules_load(dir, &plan.door.run_time);
+                got = door_rules_load(dir, &plan.door.run_time, err);
                 door_policy_packages(&plan.door, plan.box.home);
                 door_policy_put(&plan.door, &layers);
                 r->level = plan.door.level;
-                got = policy_layers_parse(layers.data, layers.len, &r->policy, err);
+                if (got == 0 && layers.is_broken)
+                        got = err_set(err, E_INPUT, "the rules of the box are too many");
+                if (got == 0)
+                        got = policy_layers_parse(layers.data, layers.len, &r->policy, err);
                 session_plan_free(&plan);
         }
         session_opts_free(&opts);

@@ -7,6 +7,7 @@
 #include "base/fdio.h"
 #include "base/str.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,14 +34,21 @@ bool door_rules_apply(struct strs *rules, bool is_added, const char *line)
         return true;
 }
 
-void door_rules_load(int dir_fd, struct strs *rules)
+int door_rules_load(int dir_fd, struct strs *rules, struct err *err)
 {
-        _cleanup_free_ char *text = fdio_read_file(dir_fd, file, JOURNAL_MAX, NULL);
+        struct err why = {0};
+        _cleanup_free_ char *text = fdio_read_file(dir_fd, file, JOURNAL_MAX, &why);
+        if (!text && why.sys != ENOENT) {
+                if (err)
+                        *err = why;
+                return err_add(err, "read the rules that were added to the box");
+        }
         for (char *at = text, *end; at && (end = strchr(at, '\n')); at = end + 1) {
                 *end = 0;
                 if (*at == '+' || *at == '-')
                         door_rules_apply(rules, *at == '+', at + 1);
         }
+        return 0;
 }
 
 int door_rules_note(int dir_fd, bool is_added, const char *line, struct err *err)

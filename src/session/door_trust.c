@@ -87,5 +87,7 @@ int door_trust_set(const struct store *s, const char *path, const char *text, bo
                 sha256_hex(text, strlen(text), hash);
                 kv_put(&b, hash, path);
         }
+        if (b.is_broken)
+                return err_set(err, E_SYSTEM, "out of memory");
         return fdio_write_file(AT_FDCWD, file, buf_cstr(&b), 0600, err);
 }

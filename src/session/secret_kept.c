@@ -26,6 +26,8 @@ int secret_kept_write(int dir_fd, const struct session_secrets *all, struct err 
                                 buf_put_fmt(&b, "%s\t%s\t%s\n", s->line.secret->name,
                                             s->parts[k].name, s->parts[k].placeholder);
         }
+        if (b.is_broken)
+                return err_set(err, E_SYSTEM, "out of memory");
         return fdio_write_file(dir_fd, FILE_NAME, buf_cstr(&b), 0600, err);
 }
 

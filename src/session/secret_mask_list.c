@@ -90,6 +90,8 @@ int secret_mask_list_write(int dir_fd, const struct secret_mask_list *l, struct 
                 kv_put(&b, "listed", l->listed.v[i]);
         for (size_t i = 0; i < l->made.n; i++)
                 kv_put(&b, "made", l->made.v[i]);
+        if (b.is_broken)
+                return err_set(err, E_SYSTEM, "out of memory");
         return fdio_write_file(dir_fd, "masked", buf_cstr(&b), 0600, err);
 }
 

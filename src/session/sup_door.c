@@ -352,7 +352,8 @@ void sup_door_log_go(struct sup *s)
 int sup_door_begin(struct sup *s, struct err *err)
 {
         struct sup_door *d = door_of(s);
-        door_rules_load(s->dir_fd, &d->policy->run_time);
+        if (door_rules_load(s->dir_fd, &d->policy->run_time, err) < 0)
+                return -1;
         door_policy_packages(d->policy, s->plan->box.home);
         if (d->policy->untrusted)
                 sup_tell(s, d->policy->untrusted);

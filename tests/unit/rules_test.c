@@ -265,13 +265,22 @@ static void journal(void)
         if (fd < 0 || fdio_write_all(fd, "+allow * torn", 13) < 0)
                 CHECK("the journal can be torn", false);
         close(fd);
-        door_rules_load(root, &rules);
+        CHECK("the journal is read", door_rules_load(root, &rules, NULL) == 0);
         CHECK("each once, the newest first, nothing torn",
               rules.n == 2 && !strcmp(rules.v[0], "allow * a.example.org") &&
                       !strcmp(rules.v[1], "deny * b.example.org"));
         CHECK("what is not there cannot be taken back",
               !door_rules_apply(&rules, false, "allow * c.example.org"));
         strs_free(&rules);
+
+        struct err err = {0};
+        CHECK("a journal that cannot be read is no empty one",
+              unlinkat(root, "rules", 0) == 0 && mkdirat(root, "rules", 0700) == 0 &&
+                      door_rules_load(root, &rules, &err) < 0 &&
+                      strstr(err.text, "read the rules that were added to the box"));
+        CHECK("one that is not there is", unlinkat(root, "rules", AT_REMOVEDIR) == 0 &&
+                                                  door_rules_load(root, &rules, &err) == 0 &&
+                                                  rules.n == 0);
 }
 
 int main(void)
