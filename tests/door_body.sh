@@ -13,7 +13,7 @@ mkdir -p "$work/git"
 git init -q --bare "$work/git/repo.git" && git -C "$work/git/repo.git" config http.receivepack true
 python3 tests/door/git_origin.py "$work/git" >"$work/git_port" 2>/dev/null &
 door_pids+=($!)
-within 10 test -s "$work/git_port"
+within 60 test -s "$work/git_port"
 at="to=127.0.0.1:$(cat "$work/git_port")"
 odd="to=127.0.0.1:$odd_plain"
 cat >"$work/rules" <<-RULES
@@ -26,7 +26,7 @@ cat >"$work/rules" <<-RULES
 RULES
 door_box body --policy "$work/rules"
 check "the box starts" $?
-cu() { in_box body curl -sS -m 20 "$@" 2>&1; }
+cu() { in_box body curl -sS -m 60 "$@" 2>&1; }
 
 # --- git -------------------------------------------------------------------------------------------
 

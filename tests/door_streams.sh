@@ -14,7 +14,7 @@ grpc=
 if /usr/bin/python3 -c 'import grpc' 2>/dev/null; then
 	/usr/bin/python3 tests/door/grpc_origin.py "$work/origin.pem" "$work/origin.key" >"$work/grpc" 2>/dev/null &
 	door_pids+=($!)
-	within 20 test -s "$work/grpc" && grpc=$(cat "$work/grpc")
+	within 60 test -s "$work/grpc" && grpc=$(cat "$work/grpc")
 fi
 python3 -c '
 import socket, threading
@@ -29,7 +29,7 @@ while True:
     threading.Thread(target=serve, args=(s.accept()[0],), daemon=True).start()
 ' >"$work/tcp" 2>/dev/null &
 door_pids+=($!)
-within 10 test -s "$work/tcp"
+within 60 test -s "$work/tcp"
 tcp=$(cat "$work/tcp")
 
 door_box streams --allow "$(tls_rule '*' odd.example.test "$odd_tls")" \
@@ -92,7 +92,7 @@ fi
 
 cat >"$work/ws/tcp.py" <<-'PY'
 	import socket, sys
-	s = socket.create_connection((sys.argv[1], int(sys.argv[2])), 10)
+	s = socket.create_connection((sys.argv[1], int(sys.argv[2])), 60)
 	f = s.makefile("rwb")
 	print(f.readline().decode().strip())
 	for n in range(3):
@@ -108,8 +108,8 @@ case $out in *220*) false ;; *) true ;; esac
 check "another name on that port gets nothing" $? "$out"
 cp "$work/ca.pem" "$work/ws/pinned.pem"
 same "a splice rule leaves TLS to the client: it sees the origin's own certificate" \
-	"$(in_box streams curl -sS -m 10 --cacert pinned.pem https://pinned.example.test/hello 2>&1)" "hello from nginx"
-in_box streams curl -sS -m 10 https://pinned.example.test/hello >/dev/null 2>&1
+	"$(in_box streams curl -sS -m 60 --cacert pinned.pem https://pinned.example.test/hello 2>&1)" "hello from nginx"
+in_box streams curl -sS -m 60 https://pinned.example.test/hello >/dev/null 2>&1
 [ $? != 0 ]
 check "which its bundle does not know" $?
 exit "$bad"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=240
+# suite: users=root,user timeout=400
 # review_diff.sh - `ostiary diff`: every kind of change told as git tells it and exact in a pipe, hostile
 # names and contents harmless on a terminal, noise counted, classes named, errors in clear sentences.
 set -u
@@ -185,22 +185,22 @@ check 'git apply makes exactly these names' $? "$(cat "$work/.err")"
 rm -rf "$work/copy"
 for form in '' --stat --name-only; do
 	# shellcheck disable=SC2086
-	TERM=xterm timeout 30 python3 "$pty" "$ostiary" diff "$h" --no-pager $form </dev/null >"$work/tty"
+	TERM=xterm timeout 150 python3 "$pty" "$ostiary" diff "$h" --no-pager $form </dev/null >"$work/tty"
 	same "on a terminal: no control but colours and line ends ($form)" "$(sed 's/\x1b\[[0-9;]*m//g' "$work/tty" | LC_ALL=C tr -d '\r\n\t -~' | LC_ALL=C tr -d '\200-\377' | od -An -c)" ''
 	same "no bidirectional or invisible character ($form)" "$(LC_ALL=C grep -c -e $'\342\200\256' -e $'\342\200\213' -e $'\233' "$work/tty")" 0
 done
-TERM=xterm timeout 30 python3 "$pty" "$ostiary" diff "$h" --no-pager </dev/null >"$work/tty"
+TERM=xterm timeout 150 python3 "$pty" "$ostiary" diff "$h" --no-pager </dev/null >"$work/tty"
 holds 'what it held is visible' "$(sed 's/\x1b\[[0-9;]*m//g' "$work/tty")" 'a\\x1b]0;title\\x07b \\xe2\\x80\\xae rtl \\xe2\\x80\\x8b c\\x7f \\x9b d\\x0d'
 text 'and an escape is marked, so that its spelling looks different' "$(cat -v "$work/tty")" '^[[7m\x1b^[[27m'
 holds 'a backslash is only a backslash' "$(cat "$work/tty")" 'back\\slash\\x1b'
 text 'colours' "$(cat -v "$work/tty")" '^[[32m+'
-TERM=dumb timeout 30 python3 "$pty" "$ostiary" diff "$h" --no-pager </dev/null >"$work/tty"
+TERM=dumb timeout 150 python3 "$pty" "$ostiary" diff "$h" --no-pager </dev/null >"$work/tty"
 lacks 'no colours where the terminal has none' "$(cat -v "$work/tty")" '32m'
 holds 'and safe all the same' "$(cat -v "$work/tty")" 'a\\x1b]0;title'
 diff "$h" --color=always
 text '--color=always in a pipe: coloured' "$(cat -v <<<"$out")" '^[[32m+'
 lacks 'and safe' "$out" $'\e]0;title'
-timeout 30 python3 "$pty" "$ostiary" diff "$h" --name-only -z </dev/null >"$work/tty"
+timeout 150 python3 "$pty" "$ostiary" diff "$h" --name-only -z </dev/null >"$work/tty"
 same '-z is not for a terminal' "$?" 64
 diff "$h" --json
 same '--json: exact names beside readable ones' "$(json 'sorted(c["quoted"] for c in d["changes"] if "bad" in c["path"] or "esc" in c["path"])' <<<"$out")" \
@@ -279,18 +279,18 @@ same 'a further directory alone' "$out" "$work/more/m"
 # --- while it runs, and when things are gone ---------------------------------------------------------------
 cd "$work/ws" || exit 1
 r=$tag-runs
-"$ostiary" run -q -d -n "$r" -- sh -c 'echo early >early.txt; sleep 60' >/dev/null 2>&1
+"$ostiary" run -q -d -n "$r" -- sh -c 'echo early >early.txt; sleep 600' >/dev/null 2>&1
 seen() { "$ostiary" diff "$r" --name-only 2>/dev/null | grep -qx early.txt; }
-wait_for 10 seen
+wait_for 60 seen
 check 'a running box can be diffed' $? "$("$ostiary" diff "$r" 2>&1)"
 "$ostiary" stop "$r" >/dev/null
 
 # A file with a secret: what the box sees is a stand-in of ours and no change of the box's.
 printf 'API_KEY=sk_live_51H8x9K2eZvKYlo2C0aBcDeFgHiJkLmNoPqRsTuVw\nMODE=test\n' >.env
 m=$tag-mask
-"$ostiary" run -q -d -n "$m" -- sh -c 'grep -c sk_live .env >seen; sleep 60' >/dev/null 2>&1
+"$ostiary" run -q -d -n "$m" -- sh -c 'grep -c sk_live .env >seen; sleep 600' >/dev/null 2>&1
 is_seen() { [ -n "$("$ostiary" diff "$m" seen --name-only 2>/dev/null)" ]; }
-wait_for 10 is_seen
+wait_for 60 is_seen
 diff "$m" --name-only
 same 'a stand-in that was not touched is no change' "$out" seen
 "$ostiary" exec "$m" -- sh -c 'echo MORE=1 >>.env' >/dev/null 2>&1
@@ -369,26 +369,26 @@ fi
 
 # --- the pager ------------------------------------------------------------------------------------------------
 if command -v less >/dev/null; then
-	TERM=xterm PAGER='sed s/^/PAGED:/' timeout 30 python3 "$pty" "$ostiary" diff "$l" many/1 </dev/null >"$work/tty"
+	TERM=xterm PAGER='sed s/^/PAGED:/' timeout 150 python3 "$pty" "$ostiary" diff "$l" many/1 </dev/null >"$work/tty"
 	holds 'on a terminal it goes through $PAGER' "$(cat "$work/tty")" 'PAGED:'
-	TERM=xterm OSTIARY_PAGER='sed s/^/OURS:/' PAGER='sed s/^/PAGED:/' timeout 30 python3 "$pty" "$ostiary" diff "$l" many/1 </dev/null >"$work/tty"
+	TERM=xterm OSTIARY_PAGER='sed s/^/OURS:/' PAGER='sed s/^/PAGED:/' timeout 150 python3 "$pty" "$ostiary" diff "$l" many/1 </dev/null >"$work/tty"
 	holds '$OSTIARY_PAGER wins' "$(cat "$work/tty")" 'OURS:'
-	TERM=xterm PAGER='sed s/^/PAGED:/' timeout 30 python3 "$pty" "$ostiary" diff "$l" many/1 --json </dev/null >"$work/tty"
+	TERM=xterm PAGER='sed s/^/PAGED:/' timeout 150 python3 "$pty" "$ostiary" diff "$l" many/1 --json </dev/null >"$work/tty"
 	lacks 'never for --json' "$(cat "$work/tty")" 'PAGED:'
-	TERM=xterm PAGER='head -n 1' timeout 30 python3 "$pty" "$ostiary" diff "$l" </dev/null >"$work/tty"
+	TERM=xterm PAGER='head -n 1' timeout 150 python3 "$pty" "$ostiary" diff "$l" </dev/null >"$work/tty"
 	same 'a pager that is left early is no failure' "$?" 0
-	(unset PAGER OSTIARY_PAGER LESS && TERM=xterm timeout 30 python3 "$pty" "$ostiary" diff "$l" many/1 </dev/null >"$work/tty")
+	(unset PAGER OSTIARY_PAGER LESS && TERM=xterm timeout 150 python3 "$pty" "$ostiary" diff "$l" many/1 </dev/null >"$work/tty")
 	holds 'less, and it does not stay for a short text' "$(cat -v "$work/tty")" '32m+1'
 	lacks 'with its colours' "$(cat -v "$work/tty")" 'ESC[[]'
 	if command -v tmux >/dev/null; then
 		export TMUX_TMPDIR=$work
 		unset PAGER OSTIARY_PAGER LESS
-		tmux -L d -f /dev/null new-session -d -x 80 -y 24 "env TERM=screen-256color '$ostiary' diff '$l' many; echo left $?; sleep 60"
+		tmux -L d -f /dev/null new-session -d -x 80 -y 24 "env TERM=screen-256color '$ostiary' diff '$l' many; echo left $?; sleep 600"
 		page() { tmux -L d capture-pane -p 2>/dev/null | grep -qE "$1"; }
-		wait_for 10 page '^:'
+		wait_for 60 page '^:'
 		check 'a long one is paged' $? "$(tmux -L d capture-pane -p)"
 		tmux -L d send-keys q
-		wait_for 10 page 'left 0'
+		wait_for 60 page 'left 0'
 		check 'and the terminal is back after q' $? "$(tmux -L d capture-pane -p)"
 		tmux -L d kill-server
 	else

@@ -15,7 +15,7 @@ def channel(host):
 def unary(host, method, data, metadata):
     call = channel(host).unary_unary(method)
     try:
-        answer, done = call.with_call(data, timeout=20, metadata=metadata)
+        answer, done = call.with_call(data, timeout=100, metadata=metadata)
         trailers = dict(done.trailing_metadata())
         print(answer.decode(), trailers.get("x-seen", ""), *filter(None, [trailers.get("x-echo")]))
     except grpc.RpcError as e:
@@ -26,7 +26,7 @@ def talk(host):
     """Each message is sent only after the answer to the one before has come."""
     import queue
     q = queue.Queue()
-    answers = channel(host).stream_stream("/test.Chat/Talk")(iter(q.get, None), timeout=30)
+    answers = channel(host).stream_stream("/test.Chat/Talk")(iter(q.get, None), timeout=100)
     for n in range(10):
         q.put(b"hello %d" % n)
         assert next(answers) == b"%d:hello %d" % (n, n)

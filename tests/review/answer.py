@@ -12,7 +12,7 @@ answers = sys.argv[1].split(",") if sys.argv[1] else []
 pid, fd = pty.fork()
 if pid == 0:
     os.execvp(sys.argv[2], sys.argv[2:])
-shown, asked, last = b"", 0, time.monotonic() + 60
+shown, asked, last = b"", 0, time.monotonic() + 200
 while time.monotonic() < last:
     if fd not in select.select([fd], [], [], 1)[0]:
         continue

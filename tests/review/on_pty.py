@@ -11,13 +11,13 @@ import termios
 
 pid, fd = pty.fork()
 if pid == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     os.execvp(sys.argv[1], sys.argv[1:])
-fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
 typed = b"" if sys.stdin.isatty() else sys.stdin.buffer.read()
 if typed:
     os.write(fd, typed)
 while True:
-    ready, _, _ = select.select([fd], [], [], 60)
+    ready, _, _ = select.select([fd], [], [], 140)
     try:
         data = os.read(fd, 65536) if ready else b""
     except OSError:
