@@ -382,6 +382,7 @@ int ws_walk(const struct ws_root *root, const struct ws_query *query,
         strs_free(&w.paths);
         buf_free(&w.path);
         classify_free(w.classify);
+        ignore_free(w.user);
         ws_tally_free(&own);
         return got;
 }

@@ -1,6 +1,7 @@
 /* walk_ignore.c - which changes are output that the user's repository ignores: asked of the ignore
  * files as they are on the HOST, never of what a box wrote (it would hide its changes), and of the
- * host's index, because a tracked file is never ignored. Called by walk_judge.c; runs no git. */
+ * host's index, because a tracked file is never ignored. Called by walk_judge.c; runs no git. What
+ * lies outside of the workspace is in walk_above.c. */
 #include "workspace/walk_int.h"
 
 #include "base/buf.h"
@@ -14,13 +15,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { RULES_FILE_MAX = 4 << 20 };
-
 /* A repository of the host that the walk is in. */
 struct walk_repo {
         int git_fd; /* its .git, or -1 when that is a pointer elsewhere */
         struct ignore *exclude;
-        bool is_asked, is_known; /* the index */
+        const struct ignore *user; /* the walk's */
+        bool is_asked, is_known;   /* the index */
         struct git_index index;
 };
 
@@ -33,64 +33,94 @@ static int host_fd(const struct walk *w, const struct walk_frame *f)
         return p->layer == w->root->before.n - 1 ? p->fd : -1;
 }
 
-/* read_plain(dir, path, max, b): a regular file of the host, through no link. */
-static int read_plain(int dir, const char *path, size_t max, struct buf *b)
+/* read_plain(dir, path, flags, max, b): a regular file of the host. */
+static int read_plain(int dir, const char *path, int flags, size_t max, struct buf *b)
 {
         struct stat st;
         _cleanup_close_ int fd =
-                openat(dir, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+                openat(dir, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
         b->max = max + 1;
         if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
                 return -1;
         return fdio_read_all(fd, b, max);
 }
 
-static struct ignore *read_rules(int dir, const char *path)
+int walk_ignore_bytes(const char *path, size_t max, struct buf *b)
+{
+        return read_plain(AT_FDCWD, path, 0, max, b);
+}
+
+struct ignore *walk_ignore_read(int dir, const char *path)
 {
         _cleanup_buf_ struct buf b = {0};
-        if (read_plain(dir, path, RULES_FILE_MAX, &b) < 0 || b.len == 0)
+        if (read_plain(dir, path, O_NOFOLLOW, WALK_RULES_MAX, &b) < 0 || b.len == 0)
                 return NULL;
         return ignore_parse((const char *)b.data, b.len);
 }
 
-void walk_ignore_enter(const struct walk *w, struct walk_frame *f)
+struct walk_repo *walk_repo_open(struct walk *w, int dir)
+{
+        struct walk_repo *r = calloc(1, sizeof *r);
+        if (!r)
+                str_no_memory();
+        if (!w->is_user_read)
+                w->user = walk_above_user();
+        w->is_user_read = true;
+        r->user = w->user;
+        r->git_fd = openat(dir, ".git", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (r->git_fd >= 0)
+                r->exclude = walk_ignore_read(r->git_fd, "info/exclude");
+        return r;
+}
+
+void walk_repo_free(struct walk_repo *r)
+{
+        if (!r)
+                return;
+        close_fd(&r->git_fd);
+        ignore_free(r->exclude);
+        git_index_free(&r->index);
+        free(r);
+}
+
+enum ignore_says walk_repo_says(const struct walk_repo *r, const char *path, bool is_dir)
+{
+        enum ignore_says says = ignore_match(r->exclude, path, is_dir);
+        return says == IGNORE_SILENT ? ignore_match(r->user, path, is_dir) : says;
+}
+
+void walk_ignore_enter(struct walk *w, struct walk_frame *f)
 {
         struct stat st;
         int dir = w->root->kind == WS_ROOT_COW ? host_fd(w, f) : -1;
         if (dir < 0 || f->ignored)
                 return;
-        f->rules = read_rules(dir, ".gitignore");
-        if (fstatat(dir, ".git", &st, AT_SYMLINK_NOFOLLOW) < 0)
-                return;
-        f->repo = calloc(1, sizeof *f->repo);
-        if (!f->repo)
-                str_no_memory();
-        f->repo->git_fd = openat(dir, ".git", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (f->repo->git_fd >= 0)
-                f->repo->exclude = read_rules(f->repo->git_fd, "info/exclude");
+        f->rules = walk_ignore_read(dir, ".gitignore");
+        if (fstatat(dir, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0)
+                f->repo = walk_repo_open(w, dir);
+        else if (f->depth == 0)
+                f->above = walk_above_read(w);
 }
 
 void walk_ignore_leave(struct walk_frame *f)
 {
         ignore_free(f->rules);
-        if (!f->repo)
-                return;
-        close_fd(&f->repo->git_fd);
-        ignore_free(f->repo->exclude);
-        git_index_free(&f->repo->index);
-        free(f->repo);
+        walk_repo_free(f->repo);
+        walk_above_free(f->above);
 }
 
 enum ignore_says walk_ignore_says(const struct walk_frame *f, const char *path, bool is_dir)
 {
+        const struct walk_above *above = NULL;
         for (; f; f = f->up) {
                 enum ignore_says says = ignore_match(f->rules, path + f->path_len, is_dir);
                 if (says == IGNORE_SILENT && f->repo)
-                        says = ignore_match(f->repo->exclude, path + f->path_len, is_dir);
+                        says = walk_repo_says(f->repo, path + f->path_len, is_dir);
                 if (says != IGNORE_SILENT || f->repo)
                         return says;
+                above = f->above;
         }
-        return IGNORE_SILENT;
+        return walk_above_says(above, path, is_dir);
 }
 
 static void index_read(struct walk_repo *repo)
@@ -104,19 +134,23 @@ static void index_read(struct walk_repo *repo)
                 repo->is_known = true; /* a fresh repository: nothing is tracked */
                 return;
         }
-        repo->is_known = read_plain(repo->git_fd, "index", GIT_INDEX_MAX, &b) == 0 &&
+        repo->is_known = read_plain(repo->git_fd, "index", O_NOFOLLOW, GIT_INDEX_MAX, &b) == 0 &&
                          git_index_parse(&repo->index, b.data, b.len) == 0;
+}
+
+enum walk_tracked walk_repo_tracked(struct walk_repo *repo, const char *path)
+{
+        if (!repo->is_asked)
+                index_read(repo);
+        if (!repo->is_known)
+                return WALK_TRACKED_UNKNOWN;
+        return git_index_has(&repo->index, path) ? WALK_TRACKED : WALK_UNTRACKED;
 }
 
 enum walk_tracked walk_is_tracked(struct walk_frame *f, const char *path)
 {
-        while (f && !f->repo)
-                f = f->up;
-        if (!f)
-                return WALK_NO_REPO;
-        if (!f->repo->is_asked)
-                index_read(f->repo);
-        if (!f->repo->is_known)
-                return WALK_TRACKED_UNKNOWN;
-        return git_index_has(&f->repo->index, path + f->path_len) ? WALK_TRACKED : WALK_UNTRACKED;
+        const struct walk_above *above = NULL;
+        for (; f && !f->repo; f = f->up)
+                above = f->above;
+        return f ? walk_repo_tracked(f->repo, path + f->path_len) : walk_above_tracked(above, path);
 }

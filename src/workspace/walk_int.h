@@ -10,6 +10,7 @@
 #include "workspace/ignore.h"
 #include "workspace/view_int.h"
 
+struct walk_above;
 struct walk_repo;
 
 /* What is done in a directory. */
@@ -26,12 +27,13 @@ struct walk_frame {
         bool is_asleep;                /* see ws_dir_sleep */
         struct ws_names names, more;   /* to look at; more: of the side before */
         size_t at, more_at;
-        size_t path_len;        /* of the walk's path, with the slash and without an entry */
-        size_t depth;           /* 0: the root */
-        bool is_asked;          /* all of it is within what the query asks for */
-        bool is_setgid;         /* new directories inherit that bit: no wish of the box */
-        struct ignore *rules;   /* the host's .gitignore here, or NULL */
-        struct walk_repo *repo; /* the host has a repository here, or NULL */
+        size_t path_len;          /* of the walk's path, with the slash and without an entry */
+        size_t depth;             /* 0: the root */
+        bool is_asked;            /* all of it is within what the query asks for */
+        bool is_setgid;           /* new directories inherit that bit: no wish of the box */
+        struct ignore *rules;     /* the host's .gitignore here, or NULL */
+        struct walk_repo *repo;   /* the host has a repository here, or NULL */
+        struct walk_above *above; /* of the root: a repository that it is a directory of, or NULL */
         size_t ignored; /* index in the tally plus one of the ignored tree this is in, or 0 */
         struct ws_change *after_it; /* told when the directory is done, or NULL */
 };
@@ -48,6 +50,8 @@ struct walk {
         bool is_asked; /* the entry in hand is within what the query asks for */
         uint64_t seen_n;
         struct classify *classify;
+        struct ignore *user; /* the user's own ignore file, read with the first repository */
+        bool is_user_read;
 };
 
 #define WALK_UNREADABLE "it cannot be read with your rights"
@@ -73,7 +77,7 @@ int walk_tell(struct walk *, struct walk_frame *, const struct ws_change *);
  */
 
 /* walk_ignore_enter(w, f): read what the host's directory says; walk_ignore_leave(f). */
-void walk_ignore_enter(const struct walk *, struct walk_frame *);
+void walk_ignore_enter(struct walk *, struct walk_frame *);
 void walk_ignore_leave(struct walk_frame *);
 /* walk_ignore_says(f, path, is_dir): the nearest ignore file that says something, up to the
  * repository the frame is in. */
@@ -83,5 +87,32 @@ enum walk_tracked { WALK_UNTRACKED, WALK_TRACKED, WALK_NO_REPO, WALK_TRACKED_UNK
 /* walk_is_tracked(f, path): by the index of the host's repository the frame is in; a directory is
  * tracked when something in it is. */
 enum walk_tracked walk_is_tracked(struct walk_frame *, const char *path);
+
+enum { WALK_RULES_MAX = 4 << 20 };
+/* walk_ignore_read(dir, path): an ignore file of the host, through no link; NULL when there is
+ * none. walk_ignore_bytes(path, max, b): a regular file that the user names, wherever that leads.
+ */
+struct ignore *walk_ignore_read(int dir, const char *path);
+int walk_ignore_bytes(const char *path, size_t max, struct buf *);
+
+/* walk_repo_open(w, dir): the repository whose .git is in ${dir}. walk_repo_says: its info/exclude,
+ * then the user's own file. walk_repo_tracked: its index; paths are from ${dir} on. */
+struct walk_repo *walk_repo_open(struct walk *, int dir);
+void walk_repo_free(struct walk_repo *);
+enum ignore_says walk_repo_says(const struct walk_repo *, const char *path, bool is_dir);
+enum walk_tracked walk_repo_tracked(struct walk_repo *, const char *path);
+
+/* --- walk_above.c ------------------------------------------------------------------------------
+ */
+
+/* walk_above_read(w): the repository that the workspace is a directory of, or NULL: none, one of
+ * somebody else's, or one that ignores the workspace as a whole. walk_above_says, -_tracked: as
+ * above; ${path} from the workspace on, NULL is silent. walk_above_user(): what core.excludesFile
+ * of the user's settings (no includes) names, or git's default for it. */
+struct walk_above *walk_above_read(struct walk *);
+void walk_above_free(struct walk_above *);
+enum ignore_says walk_above_says(const struct walk_above *, const char *path, bool is_dir);
+enum walk_tracked walk_above_tracked(const struct walk_above *, const char *path);
+struct ignore *walk_above_user(void);
 
 #endif
