@@ -14,19 +14,14 @@
 #include "base/cleanup.h"
 #include "base/confine.h"
 #include "base/err.h"
-#include "base/fdio.h"
 #include "base/loop.h"
-#include "base/str.h"
-#include "base/title.h"
 #include "wire/door.h"
 #include "wire/frame.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -73,8 +68,6 @@ static void take_frame(struct frame *f)
                 rec.exe = "";
                 take(&rec);
         }
-        if (r.strings.is_broken) /* it made sense, and cannot be written down */
-                str_no_memory();
         if (f->body.left == 0)
                 return;
         /* Nothing passes unlogged, not even what makes no sense. */
@@ -275,15 +268,7 @@ static int begin(struct err *err)
 _Noreturn void audit_role_main(int control_fd, int log_fd, int head_fd, const char *box_id)
 {
         struct err err = {0};
-        sigset_t none;
-        sigemptyset(&none);
-        sigprocmask(SIG_SETMASK, &none, NULL);
-        signal(SIGTERM, SIG_IGN); /* its end is the supervisor's to decide */
-        int keep[] = {control_fd, log_fd, head_fd};
-        if (fdio_close_except(keep, sizeof keep / sizeof *keep) < 0)
-                _exit(125);
-        title_set("ostiary-audit");
-        prctl(PR_SET_NAME, "ostiary-audit", 0, 0, 0);
+        confine_begin("ostiary-audit", (const int[]){control_fd, log_fd, head_fd}, 3);
         r = (struct role){
                 .box = box_id, .control_fd = control_fd, .log_fd = log_fd, .head_fd = head_fd};
         if (begin(&err) < 0) {

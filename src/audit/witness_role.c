@@ -13,9 +13,7 @@
 #include "base/cleanup.h"
 #include "base/confine.h"
 #include "base/err.h"
-#include "base/fdio.h"
 #include "base/spread.h"
-#include "base/title.h"
 #include "wire/door.h"
 #include "wire/frame.h"
 
@@ -29,7 +27,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -320,16 +317,8 @@ static _Noreturn void last_ends(void)
 
 _Noreturn void witness_role_main(const struct witness_begin *b)
 {
-        sigset_t none;
-        sigemptyset(&none);
-        sigprocmask(SIG_SETMASK, &none, NULL);
-        signal(SIGTERM, SIG_IGN); /* its end is the supervisor's to decide */
+        confine_begin("ostiary-witness", (const int[]){b->control_fd, b->log_fd, b->kick_fd}, 3);
         signal(SIGPIPE, SIG_IGN);
-        int keep[] = {b->control_fd, b->log_fd, b->kick_fd};
-        if (fdio_close_except(keep, sizeof keep / sizeof *keep) < 0)
-                _exit(125);
-        title_set("ostiary-witness");
-        prctl(PR_SET_NAME, "ostiary-witness", 0, 0, 0);
         w.control_fd = b->control_fd;
         w.log_fd = b->log_fd;
         w.kick_fd = b->kick_fd;

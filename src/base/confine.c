@@ -4,6 +4,8 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fdio.h"
+#include "base/title.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +14,7 @@
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -64,6 +67,18 @@ static const int common[] = {
 struct ruleset_attr {
         uint64_t fs, net, scoped;
 };
+
+void confine_begin(const char *name, const int *keep, size_t n)
+{
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        signal(SIGTERM, SIG_IGN);
+        if (fdio_close_except(keep, n) < 0)
+                _exit(125);
+        title_set(name);
+        prctl(PR_SET_NAME, name, 0, 0, 0);
+}
 
 static int drop_capabilities(struct err *err)
 {

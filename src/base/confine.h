@@ -8,6 +8,11 @@
 
 struct err;
 
+/* confine_begin(name, keep, n): the first thing that such a role does after the fork: it is called
+ * ${name}, waits for no signal and ignores SIGTERM, because its end is the supervisor's to decide,
+ * and has no descriptor from 3 on but those of ${keep}. Ends the process when it cannot be. */
+void confine_begin(const char *name, const int *keep, size_t n);
+
 /* Calls that every such role makes: reading and writing, memory (never executable), epoll, exit. */
 #define CONFINE_COMMON_MAX 32
 

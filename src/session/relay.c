@@ -4,9 +4,7 @@
 #include "base/cleanup.h"
 #include "base/confine.h"
 #include "base/err.h"
-#include "base/fdio.h"
 #include "base/loop.h"
-#include "base/title.h"
 #include "session/relay_conn.h"
 #include "wire/frame.h"
 
@@ -14,10 +12,8 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -194,14 +190,7 @@ _Noreturn void relay_main(int control_fd)
         static const int calls[] = {SYS_accept4, SYS_shutdown, SYS_getsockopt, SYS_setsockopt,
                                     SYS_fcntl};
         struct err err = {0};
-        sigset_t none;
-        sigemptyset(&none);
-        sigprocmask(SIG_SETMASK, &none, NULL);
-        signal(SIGTERM, SIG_IGN); /* its end is the supervisor's to decide */
-        if (fdio_close_except(&control_fd, 1) < 0)
-                _exit(125);
-        title_set("ostiary-relay");
-        prctl(PR_SET_NAME, "ostiary-relay", 0, 0, 0);
+        confine_begin("ostiary-relay", &control_fd, 1);
         r.control_fd = control_fd;
         r.loop = loop_new();
         if (!r.loop)
