@@ -151,6 +151,10 @@ $(O)/fuzz/door_%: tests/fuzz/door_%.c $(DOOR_LIBOBJ)
 	$(call say,FUZZ,$@)
 	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(DOOR_LIBOBJ) $(DOOR_LDFLAGS) $(DOOR_LDLIBS)
 
+# Its allocations fail one by one, as far as they are made in our own code.
+$(O)/unit/no_memory_test: LDFLAGS += $(addprefix -Xlinker --wrap=,malloc calloc realloc reallocarray \
+	strdup strndup vasprintf __vasprintf_chk)
+
 $(O)/unit/%: tests/unit/%.c $(LIBOBJ)
 	@mkdir -p $(@D)
 	$(call say,UNIT,$@)

@@ -71,10 +71,7 @@ bool audit_who_hear(struct role *r, struct writer *w)
         r->heard_n++;
         if (type == AUDIT_CALL) {
                 /* Nothing passes unlogged, not even what makes no sense. */
-                bool is_good = door_record_get(&body, &call, &r->told) == 0;
-                if (r->told.is_broken) /* it made sense, and cannot be written down */
-                        str_no_memory();
-                if (!is_good)
+                if (door_record_get(&body, &call, &r->told) < 0)
                         call = (struct door_record){.kind = "call",
                                                     .verdict = "error",
                                                     .note = "a record that makes no sense was "

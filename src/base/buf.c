@@ -1,6 +1,8 @@
 /* buf.c - see buf.h. */
 #include "base/buf.h"
 
+#include "base/str.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,10 +26,8 @@ uint8_t *buf_room(struct buf *b, size_t n)
                 while (cap < need)
                         cap *= 2;
                 uint8_t *p = realloc(b->data, cap);
-                if (!p) {
-                        b->is_broken = true;
-                        return NULL;
-                }
+                if (!p)
+                        str_no_memory();
                 b->data = p;
                 b->cap = cap;
         }
@@ -57,10 +57,8 @@ void buf_put_fmt(struct buf *b, const char *fmt, ...)
         va_start(ap, fmt);
         int n = vasprintf(&text, fmt, ap);
         va_end(ap);
-        if (n < 0) {
-                b->is_broken = true;
-                return;
-        }
+        if (n < 0)
+                str_no_memory();
         buf_put(b, text, (size_t)n);
         free(text);
 }

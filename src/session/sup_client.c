@@ -72,8 +72,6 @@ void client_send(struct client *c, uint32_t type, const void *p, size_t n)
                 return;
         if (errno == EAGAIN || errno == ENOBUFS) {
                 buf_put(&c->pend, p, n);
-                if (c->pend.is_broken)
-                        str_no_memory();
                 c->pend_type = type;
                 c->has_pend = true;
                 loop_want(c->src, EPOLLIN | EPOLLOUT);

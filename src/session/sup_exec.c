@@ -239,8 +239,6 @@ void exec_input(struct exec *e, const void *p, size_t n)
         if (e->in_eof || e->is_exited)
                 return;
         buf_put(&e->in_buf, p, n);
-        if (e->in_buf.is_broken)
-                str_no_memory();
         push_input(e);
 }
 
