@@ -103,6 +103,8 @@ box=$tag-cli
 read -r hit status <<<"$(ASSASSIN_AFTER=$boxes/$box/layers/ws/upper/begun "$work/assassin" cli 300000 "$ostiary" run -q --name "$box" -- \
 	sh -c 'echo x >begun; exec sleep 1234' 2>/dev/null </dev/null)"
 same 'kill -9 of the CLI of a running box' "$hit $status" 'hit 137'
+is_up() { [ "$(state_of "$box")" = running ]; } # where there is much to do it may only have begun to start
+wait_for 30 is_up
 same 'the box goes on' "$(state_of "$box")" running
 say "$ostiary" exec "$box" -- echo alive
 same 'and answers' "$out" alive

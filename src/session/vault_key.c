@@ -172,7 +172,9 @@ int vault_key_put(const char *data_dir, const char *name, const void *bytes, siz
         _cleanup_close_ int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
         if (pipes_make(&p, err) < 0)
                 return -1;
-        if (n > VALUE_ROOM || fdio_write_all(p.value[1], bytes, n) < 0)
+        /* Nobody reads yet: what does not fit must fail and not wait. */
+        if (fcntl(p.value[1], F_SETFL, O_NONBLOCK) < 0 || n > VALUE_ROOM ||
+            fdio_write_all(p.value[1], bytes, n) < 0)
                 return err_set(err, E_INPUT, "the value is too long for the vault");
         return errand(data_dir, argv, &p, p.value[0], null, err);
 }
