@@ -23,7 +23,7 @@ sum() {
 # bad NAME STATUS PATTERN COMMAND...: that status ("no": 1 or 125), a sentence of ours that holds the
 # pattern, and nothing changed: $ws, the box's layers, the undo store.
 say() {
-	timeout -k 5 60 "$@" </dev/null >"$work/out" 2>"$work/err"
+	timeout -k 5 150 "$@" </dev/null >"$work/out" 2>"$work/err"
 	code=$?
 	err=$(tail -n 3 "$work/err")
 }
@@ -46,7 +46,7 @@ bad() {
 }
 ws=$work/ws upper=''
 start() { # name, script
-	timeout -k 2 60 "$ostiary" run -q --name "$1" --workspace "$ws" -- sh -c "$2" </dev/null >"$work/in.out" 2>&1 || cat "$work/in.out"
+	timeout -k 2 150 "$ostiary" run -q --name "$1" --workspace "$ws" -- sh -c "$2" </dev/null >"$work/in.out" 2>&1 || cat "$work/in.out"
 	upper=$(find "$state/boxes" -maxdepth 4 -path '*/layers/ws/upper' -newer "$work/mark" | head -n 1)
 }
 mark() { touch "$work/mark" && sleep 0.02; }
@@ -150,10 +150,10 @@ same 'whole again, all of it is there' "$code $(cat file new)" $'0 two\nnew'
 
 # --- a box that runs ----------------------------------------------------------------------------------------------------
 fresh
-timeout 60 "$ostiary" run -q --name busy --workspace "$ws" -- sh -c 'echo two >file; touch ready; sleep 50' </dev/null >"$work/in.out" 2>&1 &
+timeout 600 "$ostiary" run -q --name busy --workspace "$ws" -- sh -c 'echo two >file; touch ready; sleep 500' </dev/null >"$work/in.out" 2>&1 &
 busy=$!
 is_ready() { [ -n "$(find "$state/boxes" -path '*/ws/upper/ready')" ]; }
-within 20 is_ready
+within 60 is_ready
 say "$ostiary" diff busy
 [ "$code" = 0 ] && grep -q '^+two' "$work/out"
 check 'diff of a running box tells what it wrote so far' $? "status $code $(cat "$work/out") $err"
@@ -186,14 +186,14 @@ fresh
 start huge 'truncate -s 1T huge; echo end >>huge; echo two >file'
 for words in '' --stat --json; do
 	# shellcheck disable=SC2086
-	(ulimit -v 500000 && timeout 60 "$ostiary" diff huge $words </dev/null >"$work/out" 2>"$work/err")
+	(ulimit -v 500000 && timeout 200 "$ostiary" diff huge $words </dev/null >"$work/out" 2>"$work/err")
 	code=$?
 	[ "$code" = 0 ] && grep -q huge "$work/out"
 	check "a file of 1 TiB: diff $words" $? "status $code $(tail -n 2 "$work/err")"
 done
-(ulimit -v 500000 && timeout 100 "$ostiary" apply huge file --yes </dev/null >"$work/out" 2>"$work/err")
+(ulimit -v 500000 && timeout 300 "$ostiary" apply huge file --yes </dev/null >"$work/out" 2>"$work/err")
 same 'beside it, a small one lands' "$(cat file)" two
-(ulimit -v 500000 && timeout 100 "$ostiary" apply huge huge --yes </dev/null >"$work/out" 2>"$work/err")
+(ulimit -v 500000 && timeout 300 "$ostiary" apply huge huge --yes </dev/null >"$work/out" 2>"$work/err")
 code=$?
 if [ -e huge ]; then
 	[ "$(stat -c %s huge)" = 1099511627780 ] && [ "$(tail -c 4 huge)" = end ] && [ "$(stat -c %b huge)" -lt 10000 ]
