@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=400
+# suite: users=root,user timeout=600
 # custody_agents.sh - the agents at work with a key that they never have: the model stands on the host behind the
 # provider's own name, serves only whoever shows the real key, and the box has a placeholder. Each agent runs in a
 # terminal (tmux), calls its shell tool once, and says the last word.
@@ -16,7 +16,7 @@ model() {
 	python3 "$top/tests/mock_model.py" 0 "echo made by $1 >made.txt; env >env.txt" "$work/model.pem" "$work/model.key" "$2" \
 		>"$work/$1.port" 2>"$work/$1.model" &
 	door_pids+=($!)
-	within 10 test -s "$work/$1.port"
+	within 60 test -s "$work/$1.port"
 	port=$(cat "$work/$1.port")
 }
 
@@ -31,7 +31,7 @@ worked() {
 	term_open 120 40
 	term_type "export $variable=$key; clear"
 	term_type "\"\$OSTIARY\" run -q --keep -n c-$name --profile $name $flags --allow '* $host to=127.0.0.1:$port ca=$work/ca.pem' -- sh $name.sh"
-	shows "$name: comes to its end" 'ended with' 90
+	shows "$name: comes to its end" 'ended with' 300
 	holds "$name: which is a good one" "$(term_screen)" 'ended with 0'
 	term_prompt # the box is over; before that it may be about to end
 	"$ostiary" cp -q "c-$name:made.txt" "$work/made-$name" 2>"$work/cp.err"

@@ -24,7 +24,7 @@ mkdir -p "$work/received" "$work/ws/trial" "$work/ws/out"
 cp tests/custody/trial_agent.py tests/custody/trial_writings.py "$work/ws/trial/"
 $python tests/custody/trial_origin.py "$work/received" "$work/origin.pem" "$work/origin.key" >"$work/ports" 2>"$work/origin.err" &
 door_pids+=($!)
-within 10 test -s "$work/ports"
+within 60 test -s "$work/ports"
 check "the trial's origins are up" $? "$(tail -n 3 "$work/origin.err")"
 h1='' h2='' plain='' tcp=''
 eval "$(tr ' ' '\n' <"$work/ports")"
@@ -55,14 +55,14 @@ missed=
 for f in "$work"/planted/*; do search "$work/values" file "$f" >/dev/null && missed+=" ${f##*/}"; done
 same "control: the searcher finds a planted value in $(find "$work/planted" -type f | wc -l) forms" "$missed" ""
 rm -rf "$work/planted"
-$python -c 'import sys, time; v = sys.stdin.read(); time.sleep(60)' <"$work/values" &
+$python -c 'import sys, time; v = sys.stdin.read(); print("read", flush=True); time.sleep(600)' <"$work/values" >"$work/planted.read" &
 planted=$!
 door_pids+=("$planted")
-sleep 0.3
+within 60 test -s "$work/planted.read"
 search "$work/values" memory "$planted" >/dev/null 2>&1
 same "control: and in the memory of a process" $? 1
 kill "$planted" 2>/dev/null
-out=$(curl -sS -m 10 --cacert "$work/ca.pem" --resolve "bearer.example.test:$h1:127.0.0.1" -H "authorization: Bearer $TRIAL_BEARER" \
+out=$(curl -sS -m 60 --cacert "$work/ca.pem" --resolve "bearer.example.test:$h1:127.0.0.1" -H "authorization: Bearer $TRIAL_BEARER" \
 	-H 'x-reflect: authorization raw identity length' "https://bearer.example.test:$h1/" 2>&1)
 holds "control: the origin does send the value back" "$out" "$TRIAL_BEARER"
 rm -f "$work"/received/*
@@ -91,14 +91,14 @@ same "it has a placeholder for each" "$(grep -c . "$work/placeholders")" 4
 search "$work/values" file "$work/placeholders" >/dev/null
 same "which is not the value" $? 0
 
-(in_box_time=800 in_box trial $python trial/trial_agent.py "$seed" "$count" "$work/ws/out" >"$work/agent.out" 2>&1 || echo "exit $?" >>"$work/agent.out") &
+(in_box_time=1700 in_box trial $python trial/trial_agent.py "$seed" "$count" "$work/ws/out" >"$work/agent.out" 2>&1 || echo "exit $?" >>"$work/agent.out") &
 agent=$!
 # The state directory is where the box's layers lie; the workspace's is what the attacker writes into.
 upper=$(echo "$work"/home/.local/state/ostiary/boxes/trial*/layers/ws/upper)
 [ -d "$upper" ] || upper=$(find "$work/home/.local/state/ostiary/boxes" -maxdepth 4 -type d -path '*layers/ws/upper' 2>/dev/null | head -n 1)
-within 30 test -e "$upper/out/held"
+within 60 test -e "$upper/out/held"
 check "the attacker is in the middle of a request" $? "$(tail -n 3 "$work/agent.out")"
-within 10 grep -q "$TRIAL_BEARER" "$work/received/received-bearer.example.test"
+within 60 grep -q "$TRIAL_BEARER" "$work/received/received-bearer.example.test"
 check "whose credential has reached the origin" $? "$(ls "$work/received")"
 # Every process whose parent chain leads to the box's first: all that run with its command line or below it.
 box_pids() {

@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=420
+# suite: users=root,user timeout=900
 # door_trust.sh - programs in a box trust what the door shows them, with no flag and no setting: every client
 # that Debian or npm can install here, for real. And the door trusts an origin only with a good certificate:
 # expired, wrong-name, self-signed, SHA-1 and short ones are a 502 that says why.
@@ -107,7 +107,7 @@ if has go; then
 			fmt.Println(string(b))
 		}
 	GO
-	(cd "$work" && GO111MODULE=off CGO_ENABLED=0 GOCACHE=$work/gocache GOFLAGS='' timeout 120 go build -o "$work/ws/get" get.go) >/dev/null 2>&1
+	(cd "$work" && GO111MODULE=off CGO_ENABLED=0 GOCACHE=$work/gocache GOFLAGS='' timeout 900 go build -o "$work/ws/get" get.go) >/dev/null 2>&1
 fi
 works 'Go, static' go ./get $url/hello
 works 'Go without any variable' go env -i ./get $url/hello
@@ -136,10 +136,10 @@ if [ -e "$work/ws/Get.class" ]; then
 	done
 	if [ -f "$own/lib/security/cacerts" ]; then
 		out=$(cd "$work/ws" && JAVA_HOME=$own PATH=$own/bin:$PATH \
-			timeout -k 2 60 "$ostiary" run -q --rm --level strict --allow "$(tls_rule GET www.example.test "$nginx_tls")" -- \
+			timeout -k 2 150 "$ostiary" run -q --rm --level strict --allow "$(tls_rule GET www.example.test "$nginx_tls")" -- \
 			java Get $url/hello 2>&1)
 		holds 'Java with roots of its own' "$out" 'hello from nginx'
-		out=$(cd "$work/ws" && JAVA_HOME=$own PATH=$own/bin:$PATH timeout -k 2 60 "$ostiary" run -q --rm --level strict \
+		out=$(cd "$work/ws" && JAVA_HOME=$own PATH=$own/bin:$PATH timeout -k 2 150 "$ostiary" run -q --rm --level strict \
 			--env JAVA_TOOL_OPTIONS= --allow "$(tls_rule GET www.example.test "$nginx_tls")" -- java Get $url/hello 2>&1)
 		holds 'which would refuse otherwise (control)' "$out" 'PKIX path building failed'
 	fi
@@ -183,7 +183,7 @@ bad_origin() { # NAME, extra flags of s_server: serves $work/NAME.pem; sets $bad
 	openssl s_server -accept "127.0.0.1:$bad_port" -cert "$work/$name.pem" -key "$work/$name.key" -www -quiet "$@" \
 		>/dev/null 2>&1 &
 	door_pids+=($!)
-	within 5 bash -c "exec 3<>/dev/tcp/127.0.0.1/$bad_port"
+	within 60 bash -c "exec 3<>/dev/tcp/127.0.0.1/$bad_port"
 }
 rules=()
 add_origin() { # NAME of the origin and its certificate
@@ -205,7 +205,7 @@ for name in sha1 short; do add_origin "$name" -cipher 'DEFAULT@SECLEVEL=0'; done
 rules+=(--allow "GET stranger.example.test:443 to=127.0.0.1:$nginx_tls")
 door_box origins "${rules[@]}" >/dev/null || exit 1
 
-fetch() { in_box origins curl -sS -m 20 -w ' status %{http_code}' "https://$1.example.test/hello" 2>&1; }
+fetch() { in_box origins curl -sS -m 60 -w ' status %{http_code}' "https://$1.example.test/hello" 2>&1; }
 holds 'a good origin (control)' "$(fetch good)" 'status 200'
 refused() { # name of the origin, words
 	local out
@@ -225,7 +225,7 @@ out=$(cd "$work/ws" && box --rm --level strict --allow "GET x.example.test ca=$w
 holds 'a ca= file that is missing' "$out" "ca=$work/missing.pem"
 echo 'no certificate' >"$work/words.pem"
 out=$(cd "$work/ws" && box --rm --level strict --allow "GET x.example.test to=127.0.0.1:$nginx_tls ca=$work/words.pem" -- \
-	curl -sS -m 20 https://x.example.test/hello 2>&1)
+	curl -sS -m 60 https://x.example.test/hello 2>&1)
 holds 'a ca= file without a certificate' "$out" 'holds no certificate'
 
 # --- hosts that keep their roots elsewhere ----------------------------------------------------------------------
@@ -240,7 +240,7 @@ elsewhere() { # name, script that fills etc/, paths that must be bundles in the 
 	# shellcheck disable=SC2016
 	out=$(cd "$work/ws" && unshare $([ "$(id -u)" = 0 ] || echo -Ur) -m sh -c '
 		mount --make-rprivate / 2>/dev/null; mount --bind "$1" /etc && shift && exec "$@"' sh "$work/etc" \
-		timeout -k 2 60 "$ostiary" run -q --rm -- grep -c BEGIN "$@" 2>&1)
+		timeout -k 2 150 "$ostiary" run -q --rm -- grep -c BEGIN "$@" 2>&1)
 	for path in "$@"; do holds "$name: $path" "$out
 " "$path:${want:-3}
 "; done
@@ -268,8 +268,8 @@ if unshare $([ "$(id -u)" = 0 ] || echo -Ur) -m true 2>/dev/null; then
 	# shellcheck disable=SC2016
 	out=$(cd "$work/ws" && unshare $([ "$(id -u)" = 0 ] || echo -Ur) -m sh -c '
 		mount --make-rprivate / 2>/dev/null; mount --bind "$1" /etc && shift && exec "$@"' sh "$work/etc" \
-		timeout -k 2 60 "$ostiary" run -q --rm --level strict --allow "$(tls_rule GET www.example.test "$nginx_tls")" \
-		--allow "GET b.example.test to=127.0.0.1:$nginx_tls" -- sh -c "curl -sS -m 20 $url/hello; curl -sS -m 20 https://b.example.test/hello" 2>&1)
+		timeout -k 2 150 "$ostiary" run -q --rm --level strict --allow "$(tls_rule GET www.example.test "$nginx_tls")" \
+		--allow "GET b.example.test to=127.0.0.1:$nginx_tls" -- sh -c "curl -sS -m 60 $url/hello; curl -sS -m 60 https://b.example.test/hello" 2>&1)
 	holds 'without any roots: ca= works' "$out" 'hello from nginx'
 	holds 'without any roots: nothing else does' "$out" 'no list of trusted authorities'
 	rm -rf "${work:?}/etc"
@@ -277,7 +277,7 @@ if unshare $([ "$(id -u)" = 0 ] || echo -Ur) -m true 2>/dev/null; then
 	# shellcheck disable=SC2016
 	out=$(cd "$work/ws" && unshare $([ "$(id -u)" = 0 ] || echo -Ur) -m sh -c '
 		mount --make-rprivate / 2>/dev/null; mount --bind /etc/hostname /etc/resolv.conf && exec "$@"' sh \
-		timeout -k 2 60 "$ostiary" run -q --rm -- sh -c 'grep -c BEGIN /etc/ssl/certs/ca-certificates.crt; ls /etc/ssl/certs' 2>&1)
+		timeout -k 2 150 "$ostiary" run -q --rm -- sh -c 'grep -c BEGIN /etc/ssl/certs/ca-certificates.crt; ls /etc/ssl/certs' 2>&1)
 	holds 'in a container: the bundle' "$out" "$((have + 1))
 "
 	holds 'in a container: the host'"'"'s own beside ours' "$out" "$(find /etc/ssl/certs -name '*.pem' -printf '%f\n' | head -1)"
@@ -290,6 +290,6 @@ for i in $(seq 12); do
 done
 for i in $(seq 12); do wait "${boxes[i]}"; done
 same 'twelve boxes at once have twelve authorities' "$(grep -h . "$work"/pem.* | md5sum | wc -l) $(md5sum "$work"/pem.* | cut -d' ' -f1 | sort -u | wc -l)" '1 12'
-within 20 sh -c "[ \$(ls '$HOME/.local/state/ostiary/ca' | grep -c '^[0-9a-f]*\.[0-9a-f]*\.') -ge 4 ]"
+within 60 sh -c "[ \$(ls '$HOME/.local/state/ostiary/ca' | grep -c '^[0-9a-f]*\.[0-9a-f]*\.') -ge 4 ]"
 check 'and the pool is filled again' $? "$(ls "$HOME/.local/state/ostiary/ca")"
 exit "$bad"
