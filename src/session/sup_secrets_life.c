@@ -48,13 +48,11 @@ static void done(struct client *c, uint64_t n)
 void sup_secrets_settled(struct sup_secret *x, const struct err *err)
 {
         struct client *c = x->rotator;
-        const char *name = x->secret->line.secret->name;
         x->rotator = NULL;
         x->is_busy = false;
-        if (x->is_reloaded && x->state != SUP_SECRET_REVOKED) {
-                sup_secrets_reloaded(x, err);
-                err = x->state == SUP_SECRET_LEFT_OUT ? NULL : err;
-        }
+        if (x->is_reloaded && x->state != SUP_SECRET_REVOKED)
+                sup_secrets_reloaded(x, err); /* its line may be another one now */
+        const char *name = x->secret->line.secret->name;
         if (x->state == SUP_SECRET_LEFT_OUT)
                 return;
         if (x->state == SUP_SECRET_REVOKED) {

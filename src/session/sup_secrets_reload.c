@@ -333,7 +333,7 @@ void sup_secrets_reload(struct sup *s, struct session_secrets *fresh, struct cli
         }
         all->reload = r;
         all->is_up = true;
-        for (size_t i = 0; i < had; i++) { /* what goes goes first */
+        for (size_t i = 0; i < had && all->reload; i++) { /* what goes goes first */
                 struct sup_secret *x = &all->v[i];
                 if (x->state == SUP_SECRET_HELD && !find(fresh, x->secret->line.secret->name))
                         take_away(x);
