@@ -1,6 +1,6 @@
 #!/bin/bash
-# suite: users=root timeout=1000
+# suite: users=root timeout=1900
 # cgroup_v2.sh - limits on bare cgroup v2, for real: as root, as a user with and without delegation, and
 # what the program says on a machine whose user namespaces are off. guest-cgroup is what runs inside.
 . "$(dirname "$0")/lib-suite.sh"
-vm_suite guest-cgroup --timeout 900
+vm_suite guest-cgroup --timeout 1800

@@ -54,6 +54,7 @@ truncate -s %4 "$work/initrd"
 cat "$work/job.cpio" >>"$work/initrd"
 rm -rf "$work/job" "$work/job.cpio"
 
+: >"$work/output"
 TMPDIR=$work timeout -k 5 "$limit" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 \
 	-m "$memory" -machine q35 -nodefaults -no-user-config -no-reboot -display none -nic none \
 	-kernel "$cache/vmlinuz" -initrd "$work/initrd" \
@@ -65,7 +66,6 @@ trap 'kill $qemu 2>/dev/null; rm -rf "$work"' EXIT INT TERM
 
 # Show lines as they come; the last one carries the status.
 status=''
-: >"$work/output"
 while IFS= read -r line; do
 	case $line in
 	'VM-EXIT '*) status=${line#VM-EXIT } && break ;;

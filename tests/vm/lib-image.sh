@@ -2,8 +2,8 @@
 # lib-image.sh - the disk of the fresh machine: Debian's cloud kernel and a small Debian with systemd.
 #
 # Sourced by lib-boot.sh. vm_image DIR makes DIR/{vmlinuz,initrd,root.ext4} once (about 40 s, from the
-# machine's own apt sources) and finds them there the next time. Prints on stderr only; on failure
-# leaves the reason in vm_why and nothing half-made in DIR. Needs root. Never touches the host's system.
+# machine's own apt sources) and finds them there the next time; who comes meanwhile waits. Prints on stderr only; on
+# failure leaves the reason in vm_why and nothing half-made in DIR. Needs root. Never touches the host's system.
 
 vm_stamp=4 # raise it when something below changes what is on the disk
 vm_packages=systemd,systemd-sysv,dbus,dbus-user-session,libpam-systemd,procps,util-linux,kmod,git,python3-minimal
@@ -91,6 +91,10 @@ vm_image() { # directory
 	[ -z "$tool" ] || { vm_why="$tool is not installed"; return 1; }
 	[ "$(id -u)" = 0 ] || { vm_why='building the disk of the fresh machine needs root'; return 1; }
 	mkdir -p "$dir"
+	local lock
+	exec {lock}>"$dir/lock"
+	flock "$lock"
+	[ "$(cat "$dir/stamp" 2>/dev/null)" = "$vm_stamp" ] && exec {lock}>&- && return 0
 	build=$(mktemp -d "$dir/build.XXXXXX") || return 1
 	if ! vm_get_kernel "$build"; then
 		vm_why='the package of the cloud kernel cannot be downloaded'
@@ -102,5 +106,6 @@ vm_image() { # directory
 		echo "$vm_stamp" >"$dir/stamp"
 	fi
 	rm -rf --one-file-system "$build"
+	exec {lock}>&-
 	[ -z "$vm_why" ]
 }
