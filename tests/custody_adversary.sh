@@ -13,7 +13,7 @@ door_ca
 door_cert origin 'DNS:*.example.test,DNS:example.test,DNS:*.wild.example.test'
 $python tests/custody/adversary_origin.py "$work/received" "$work/origin.pem" "$work/origin.key" >"$work/ports" 2>"$work/origin.err" &
 door_pids+=($!)
-within 10 grep -q tls= "$work/ports"
+within 60 grep -q tls= "$work/ports"
 check "the adversary's origin is up" $? "$(tail -n 3 "$work/origin.err")"
 tls=$(sed -n 's/tls=\([0-9]*\).*/\1/p' "$work/ports")
 cp tests/custody/adversary_agent.py tests/custody/adversary_attacks.py "$work/ws/"
@@ -43,10 +43,10 @@ check "what it has is a placeholder" $? "$key"
 
 # --- values in answers ------------------------------------------------------------------------------
 
-in_box_time=200 in_box adversary $python adversary_agent.py fetch api.example.test 443 "" "$key" in.seen >"$work/in.err" 2>&1
+in_box_time=600 in_box adversary $python adversary_agent.py fetch api.example.test 443 "" "$key" in.seen >"$work/in.err" 2>&1
 check "the attacker asked for everything" $? "$(tail -n 3 "$work/in.err")"
 in_box adversary cat in.seen >"$work/in.seen"
-(cd "$work/ws" && ADVERSARY_ADDRESS=127.0.0.1 timeout 200 $python adversary_agent.py fetch api.example.test "$tls" "$work/ca.pem" "$ADV_KEY" "$work/host.seen" >"$work/host.err" 2>&1)
+(cd "$work/ws" && ADVERSARY_ADDRESS=127.0.0.1 timeout 600 $python adversary_agent.py fetch api.example.test "$tls" "$work/ca.pem" "$ADV_KEY" "$work/host.seen" >"$work/host.err" 2>&1)
 # judge SEEN VALUE: `taken` or `held` for each attack: six letters of the value in a row, large or small, behind what any key of its kind begins with, are taken.
 cat >"$work/judge.py" <<-'PY'
 	import json, sys
@@ -71,7 +71,7 @@ check "control: $works of $(wc -l <"$work/host.judged") attacks work without the
 
 # --- asking the door itself -------------------------------------------------------------------------
 
-in_box_time=100 in_box adversary $python adversary_agent.py guess stranger.example.test 443 "" \
+in_box_time=300 in_box adversary $python adversary_agent.py guess stranger.example.test 443 "" \
 	ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789- sk-fake- 777 "${#ADV_KEY}" guess.seen >"$work/guess.err" 2>&1
 guessed=$(in_box adversary cat guess.seen)
 same "held: reading a value letter by letter at the edges of answers of one's own" "$(cut -d' ' -f1,2 <<<"$guessed")" "sk-fake- 777"
@@ -198,18 +198,18 @@ PY
 same "values and placeholders reached nobody else" "$(cat "$work/wrong")" "seen 4"
 # A token that is born in an answer, asked for in ways that a server takes for the same.
 for target in /oauth/token /oauth/token/ '/oauth/token;a=b' /oauth/Token /oauth/token%3bx /oauth/token.json '/oauth/token?created'; do
-	out=$(in_box adversary curl -sS -m 10 --path-as-is "https://api.example.test$target" 2>&1)
+	out=$(in_box adversary curl -sS -m 60 --path-as-is "https://api.example.test$target" 2>&1)
 	holds "control: a token comes: $target" "$out" access_token
 	same "held: it is none that has a value: $target" "$(grep -c tok-fake-born-Hk3Lm9Qw2Zx8 <<<"$out")" 0
 done
-out=$(curl -sS -m 10 --cacert "$work/ca.pem" --resolve "api.example.test:$tls:127.0.0.1" "https://api.example.test:$tls/oauth/token/" 2>&1)
+out=$(curl -sS -m 60 --cacert "$work/ca.pem" --resolve "api.example.test:$tls:127.0.0.1" "https://api.example.test:$tls/oauth/token/" 2>&1)
 holds "control: without the door it is the token" "$out" tok-fake-born-Hk3Lm9Qw2Zx8
 # The whole field in another coding once more: base64 in base64.
 in_box adversary $python -c 'import socket, ssl, sys
 s = ssl.create_default_context().wrap_socket(socket.create_connection(("basic.example.test", 443)), server_hostname="basic.example.test")
 s.sendall(("GET /double HTTP/1.1\r\nhost: basic.example.test\r\nconnection: close\r\nauthorization: Basic %s\r\n\r\n" % sys.argv[1]).encode())
 while (p := s.recv(65536)): sys.stdout.write(p.decode("latin-1"))' "$(b64 "me:$basic_key")" >"$work/double" 2>&1
-curl -sS -m 10 --http1.1 -i --cacert "$work/ca.pem" --resolve "basic.example.test:$tls:127.0.0.1" -u "me:$ADV_BASIC" "https://basic.example.test:$tls/double" >"$work/double.host" 2>&1
+curl -sS -m 60 --http1.1 -i --cacert "$work/ca.pem" --resolve "basic.example.test:$tls:127.0.0.1" -u "me:$ADV_BASIC" "https://basic.example.test:$tls/double" >"$work/double.host" 2>&1
 cat >"$work/double.py" <<'PY'
 import base64, re, sys
 body = open(sys.argv[1], encoding="latin-1", newline="").read().partition("\r\n\r\n")[2].split("\n")

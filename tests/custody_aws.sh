@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=300
+# suite: users=root,user timeout=600
 # custody_aws.sh - requests to AWS are signed in the box with a placeholder and arrive signed with the real key:
 # Debian's AWS CLI and a client of ours against a server whose judge is botocore. What may not be signed is refused.
 set -u
@@ -21,7 +21,7 @@ printf '%s\n' "$real_id" "$real_key" "$real_token" >"$work/real"
 : >"$work/log"
 /usr/bin/python3 tests/custody/aws_server.py "$work/aws.pem" "$work/aws.key" "$work/real" "$work/log" >"$work/port" 2>"$work/server.err" &
 door_pids+=($!)
-within 10 test -s "$work/port"
+within 60 test -s "$work/port"
 check "the server is up" $? "$(cat "$work/server.err")"
 port=$(cat "$work/port")
 
@@ -65,9 +65,9 @@ printf 'small words\n' >"$work/ws/small"
 head -c 20000000 /dev/urandom >"$work/ws/large"
 : >"$work/ws/empty"
 for file in small empty large; do
-	out=$(in_box_time=120 aws s3 cp --no-progress "$file" "s3://tb/$file")
+	out=$(in_box_time=300 aws s3 cp --no-progress "$file" "s3://tb/$file")
 	holds "s3 cp $file up" "$out" "upload:"
-	out=$(in_box_time=120 aws s3 cp --no-progress "s3://tb/$file" "back")
+	out=$(in_box_time=300 aws s3 cp --no-progress "s3://tb/$file" "back")
 	cmp -s "$work/ws/$file" "$work/ws/back" || in_a cmp "$file" back >/dev/null
 	check "s3 cp $file down" $? "$out"
 done
@@ -202,7 +202,7 @@ same "and ours put in" "$(judged)" "good [hash]"
 out=$(in_b curl -sS -H 'content-type: application/x-amz-json-1.0' -H 'x-amz-target: DynamoDB_20120810.ListTables' -d '{"ExclusiveStartTableName": "by curl"}' https://dynamodb.eu-west-1.amazonaws.com/)
 holds "inject with a body whose hash is signed" "$out" "by curl"
 holds "a body that is too large for that is refused" "$(in_b curl -sS --data-binary @large https://dynamodb.eu-west-1.amazonaws.com/)" "too large to be signed"
-hook() { in_b curl -sS -m 20 -w ' %{http_code}' "$@"; }
+hook() { in_b curl -sS -m 60 -w ' %{http_code}' "$@"; }
 same "a signature by template, whatever stood there" "$(hook -H 'x-signature: v1=00' -H 'x-time: 1' -d 'a=1' 'https://hook.example.test/v1/x?b=2')" "hooked 200"
 same "of a body of 40 KB" "$(head -c 40000 /dev/zero | tr '\\0' x >"$work/ws/forty"; hook -H 'x-signature: ?' --data-binary @forty https://hook.example.test/v1/x)" "hooked 200"
 same "without a body" "$(hook -H 'x-signature: ?' https://hook.example.test/)" "hooked 200"

@@ -19,7 +19,7 @@ from adversary_attacks import ATTACKS
 
 def connect(host, port, ca):
     context = ssl.create_default_context(cafile=ca or None)
-    s = socket.create_connection((os.environ.get("ADVERSARY_ADDRESS") or host, int(port)), 10)
+    s = socket.create_connection((os.environ.get("ADVERSARY_ADDRESS") or host, int(port)), 60)
     return context.wrap_socket(s, server_hostname=host)
 
 
@@ -29,14 +29,14 @@ def exchange(host, port, ca, text):
     try:
         with connect(host, port, ca) as s:
             s.sendall(text)
-            s.settimeout(5)
+            s.settimeout(20)
             while True:
                 piece = s.recv(65536)
                 if not piece:
                     break
                 got += piece
                 if b"HTTP/1.1 101" in got[:20]:
-                    s.settimeout(1)
+                    s.settimeout(3)
     except OSError as e:
         got += b"" if got else b"error: %s" % str(e).encode()
     return got
@@ -64,7 +64,7 @@ class Guesser:
         for _ in range(2):
             try:
                 self.s = self.s or connect(*self.to)
-                self.s.settimeout(10)
+                self.s.settimeout(60)
                 self.s.sendall(text.encode())
                 data = b""
                 while b"\r\n\r\n" not in data:

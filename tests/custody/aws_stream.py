@@ -70,7 +70,7 @@ if fault == "short":
     body = body[:-100]
     headers["content-length"] = str(len(body))
 
-connection = http.client.HTTPSConnection(host, timeout=30, context=ssl.create_default_context())
+connection = http.client.HTTPSConnection(host, timeout=100, context=ssl.create_default_context())
 try:
     if fault == "http-chunked":
         pieces = (body[i:i + 5000] for i in range(0, len(body), 5000))
