@@ -73,6 +73,19 @@ box --limit files=50 -- ./hog files 1000
 check 'files: no more descriptors than the limit' $? "$out"
 box --limit files=50 -- sh -c 'ulimit -Hn; ulimit -n 60'
 holds 'files: nor can it be raised' "$out $code" '50 2'
+# Descriptors that the same user has under way on sockets elsewhere count for whoever sends one, and the first process of a box does.
+python3 -c 'import array, socket, time
+a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+for _ in range(3):
+    a.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0] * 40))])
+print("under way", flush=True)
+time.sleep(600)' >"$work/under" &
+holder=$!
+wait_for 30 grep -q 'under way' "$work/under"
+box --limit files=50 -- sh -c 'ulimit -Hn; ulimit -n'
+same 'files: a low limit is no matter of what else the user does' "$code $out" $'0 50\n50'
+kill "$holder"
+wait "$holder" 2>/dev/null
 box --limit inotify=20 -- ./hog watches 100
 same 'inotify: no more watches than the limit' "$out" 'refused at 20: No space left on device'
 mkdir "$work/watched"
@@ -95,6 +108,8 @@ box --limit time=1s -- sh -c 'trap "" TERM HUP INT; setsid sleep 100 & while :; 
 same 'time: a box that ignores signals ends too' "$code" 124
 wait_for 60 no_orphans
 check 'time: with everything in it' $? "$(orphans)"
+box --limit time=18446744073709552 -- sh -c 'sleep 1; echo fine' # in milliseconds it does not fit 64 bits
+same 'time: a limit beyond all time is none' "$code $out$err" '0 fine'
 say "$ostiary" create -q --name "$tag-waits" --limit time=1s
 wait_for 60 no_orphans
 same 'time: also a box that waits' "$("$ostiary" ps -a --json | python3 -c 'import json, sys; print([(b["state"], b["exit_code"], b["why"]) for b in json.load(sys.stdin)])')" \

@@ -151,7 +151,7 @@ static void on_tree(struct init *in1, struct frame *f, bool is_out)
                 err_set(&e, E_PROTO, "a copy request that makes no sense");
         else if (in1->execs_n == EXECS_MAX)
                 err_set(&e, E_REFUSED, "the box runs %d commands already", EXECS_MAX);
-        else if (spawn_task(run_tree_task, &t, &pid, &e) == 0) {
+        else if (spawn_task(run_tree_task, &t, t.fd, &pid, &e) == 0) {
                 remember(in1, id, pid);
                 send_spawned(in1, id, pid, -1);
         }

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -46,6 +47,7 @@ struct attempt {
         uint32_t id;
         const int *fds;
         int slave;
+        uint64_t files; /* how many it may have open; 0: as many as pid 1 */
         const char *cwd, *path;
         char **env;
         /* Written by the child in our memory. Volatile, because a compiler that sees the child
@@ -98,6 +100,20 @@ static void unblock_signals(void)
         sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* bound_files(most): for good, and never more than the caller of the box may have. */
+static int bound_files(uint64_t most)
+{
+        struct rlimit l;
+        if (most == 0 || box_weak(WEAK_RLIMITS))
+                return 0;
+        if (getrlimit(RLIMIT_NOFILE, &l) < 0)
+                return -1;
+        if (most < l.rlim_max)
+                l.rlim_max = most;
+        l.rlim_cur = l.rlim_max;
+        return setrlimit(RLIMIT_NOFILE, &l);
+}
+
 static _Noreturn void give_up(struct attempt *a, enum err_code code)
 {
         a->code = code;
@@ -118,6 +134,8 @@ static _Noreturn __attribute__((noinline)) void child(struct attempt *a)
                 give_up(a, E_SYSTEM);
         if (!box_weak(WEAK_FDS))
                 close_range(3, ~0u, 0);
+        if (bound_files(a->files) < 0)
+                give_up(a, E_SYSTEM);
         if (!box_weak(WEAK_CWD) && chdir(a->cwd) < 0) {
                 a->is_cwd = true;
                 give_up(a, E_INPUT);
@@ -180,6 +198,7 @@ int spawn_command(const struct box_plan *plan, const struct msg_spawn *s, uint32
                             .id = id,
                             .fds = fds,
                             .slave = slave,
+                            .files = plan->limits.files,
                             .cwd = cwd,
                             .env = env.v,
                             .path = path ? path : "/usr/bin:/bin"};
@@ -199,7 +218,7 @@ int spawn_command(const struct box_plan *plan, const struct msg_spawn *s, uint32
         return 0;
 }
 
-int spawn_task(int (*fn)(void *), void *ctx, pid_t *pid, struct err *err)
+int spawn_task(int (*fn)(void *), void *ctx, int keep_fd, pid_t *pid, struct err *err)
 {
         *pid = fork();
         if (*pid < 0)
@@ -207,6 +226,9 @@ int spawn_task(int (*fn)(void *), void *ctx, pid_t *pid, struct err *err)
         if (*pid == 0) {
                 setsid();
                 unblock_signals();
+                /* Whoever holds the control socket speaks for pid 1. */
+                if (!box_weak(WEAK_FDS) && fdio_close_except(&keep_fd, 1) < 0)
+                        _exit(125);
                 _exit(fn(ctx) & 0xff);
         }
         return 0;

@@ -17,8 +17,9 @@ struct msg_spawn;
 int spawn_command(const struct box_plan *, const struct msg_spawn *, uint32_t id, const int fds[3],
                   pid_t *, int *master_fd, struct err *);
 
-/* spawn_task(fn, ctx, &pid, err): fork a child that runs ${fn} with the box's own rights and exits
- * with what it returns. For copying trees in and out. */
-int spawn_task(int (*fn)(void *), void *ctx, pid_t *, struct err *);
+/* spawn_task(fn, ctx, keep_fd, &pid, err): fork a child that runs ${fn} with the box's own rights
+ * and exits with what it returns; of pid 1's descriptors it has ${keep_fd} alone. For copying trees
+ * in and out. */
+int spawn_task(int (*fn)(void *), void *ctx, int keep_fd, pid_t *, struct err *);
 
 #endif

@@ -14,9 +14,22 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-/* mounted(dir, is_exact): is ${dir} itself a mount point (exact), or is one strictly below it? The
- * fifth field of mountinfo is the mount point, with \ooo escapes only for blanks and backslashes.
- */
+/* unescape(s): the fifth field of mountinfo has blanks, newlines and backslashes as \ooo. */
+static void unescape(char *s)
+{
+        char *to = s;
+        while (*s) {
+                if (s[0] == '\\' && strspn(s + 1, "01234567") >= 3) {
+                        *to++ = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
+                        s += 4;
+                } else {
+                        *to++ = *s++;
+                }
+        }
+        *to = 0;
+}
+
+/* mounted(dir, is_exact): is ${dir} itself a mount point (exact), or is one strictly below it? */
 static bool mounted(const char *dir, bool is_exact)
 {
         _cleanup_fclose_ FILE *f = fopen("/proc/self/mountinfo", "re");
@@ -24,6 +37,7 @@ static bool mounted(const char *dir, bool is_exact)
         while (f && fgets(line, sizeof line, f)) {
                 if (sscanf(line, "%*s %*s %*s %*s %4095s", at) != 1)
                         continue;
+                unescape(at);
                 bool is_same = strcmp(at, dir) == 0;
                 if (is_exact ? is_same : (!is_same && str_is_beneath(at, dir)))
                         return true;

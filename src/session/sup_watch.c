@@ -213,8 +213,11 @@ int watch_start(struct sup *s, struct err *err)
         if (s->watch_fd < 0)
                 return err_sys(err, "make a timer");
         s->watch_src = loop_add(s->loop, s->watch_fd, EPOLLIN, on_watch, s);
-        if (s->plan->box.limits.time_s) {
-                s->time_fd = watch_timer(s->plan->box.limits.time_s * 1000);
+        uint64_t limit_ms;
+        if (__builtin_mul_overflow(s->plan->box.limits.time_s, 1000u, &limit_ms))
+                limit_ms = UINT64_MAX; /* longer than anybody waits */
+        if (limit_ms) {
+                s->time_fd = watch_timer(limit_ms);
                 if (s->time_fd < 0)
                         return err_sys(err, "make a timer");
                 s->time_src = loop_add(s->loop, s->time_fd, EPOLLIN, on_time, s);
