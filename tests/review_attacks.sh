@@ -34,7 +34,7 @@ fresh() { # case
 	rm -f "$canary"
 }
 inside() { # script: run it in a box named after the case
-	timeout -k 2 120 "$ostiary" run -q --name "case$case" --workspace "$ws" -- sh -c "$1" </dev/null >"$work/in.out" 2>&1
+	timeout -k 2 400 "$ostiary" run -q --name "case$case" --workspace "$ws" -- sh -c "$1" </dev/null >"$work/in.out" 2>&1
 }
 upper() { find "$boxes" -maxdepth 4 -path "*/layers/ws/upper" 2>/dev/null | head -n 1; }
 # What everybody does without a tool: take over what the agent wrote.
@@ -43,7 +43,7 @@ plain_copy() {
 	cp -r --preserve=mode,links "$ws" "$work/naive"
 	cp -r --preserve=mode,links "$(upper)/." "$work/naive/" 2>/dev/null
 }
-diff_of() { timeout 60 "$ostiary" diff "case$case" --json --all 2>"$work/diff.err" </dev/null; }
+diff_of() { timeout 200 "$ostiary" diff "case$case" --json --all 2>"$work/diff.err" </dev/null; }
 # class_of PATH: the class in `diff --json`, "" when it is not told.
 class_of() {
 	diff_of | /usr/bin/python3 -c '
@@ -61,7 +61,7 @@ except ValueError:
     for line in text.splitlines(): walk(json.loads(line))
 ' "$1"
 }
-apply_yes() { timeout 120 "$ostiary" apply "case$case" --yes >"$work/apply.out" 2>&1 </dev/null; }
+apply_yes() { timeout 300 "$ostiary" apply "case$case" --yes >"$work/apply.out" 2>&1 </dev/null; }
 end() { "$ostiary" rm -f "case$case" >/dev/null 2>&1; }
 # row NAME CONTROL REAL WHY: both statuses are 0 when it is as it should be.
 row() {
@@ -101,7 +101,7 @@ plain_copy
 [ -e "$canary" ]
 control=$?
 rm -f "$canary"
-told=$(timeout 60 "$ostiary" diff case61 2>&1 </dev/null)
+told=$(timeout 200 "$ostiary" diff case61 2>&1 </dev/null)
 apply_yes
 git status >/dev/null 2>&1
 [ ! -e "$canary" ] && grep -qi fsmonitor <<<"$told" && [ "$(class_of .git/config)" = runs-on-commit ]
@@ -211,7 +211,7 @@ inside "ln -s $secret/file leak; ln -s ../../../../../../..$secret/file up; mkdi
 plain_copy
 [ "$(cat "$work/naive/leak")" = "the user's own words" ]
 control=$?
-told=$(timeout 60 "$ostiary" diff case71 2>&1 </dev/null)
+told=$(timeout 200 "$ostiary" diff case71 2>&1 </dev/null)
 apply_yes
 [ ! -L leak ] && [ ! -L up ] && [ ! -L d/in ] && [ -L fine ] && grep -q "$secret/file" <<<"$told" && ! grep -q 'own words' <<<"$told" &&
 	[ "$(cat "$secret/file")" = "the user's own words" ]
@@ -230,14 +230,14 @@ end
 
 fresh 72
 mkdir d && echo mine >d/file && git add -A && git commit -qm d
-timeout -k 2 100 "$ostiary" run -q --name case72 --workspace "$ws" -- sh -c "echo theirs >d/file; mkdir e; echo e >e/file; touch ready
+timeout -k 2 900 "$ostiary" run -q --name case72 --workspace "$ws" -- sh -c "echo theirs >d/file; mkdir e; echo e >e/file; touch ready
 	while :; do mv d x 2>/dev/null; ln -s $secret d; rm d; mv x d; mv e y; ln -s $secret e; rm e; mv y e; done" </dev/null >"$work/in.out" 2>&1 &
 racer=$!
 is_ready() { [ -e "$(upper)/ready" ]; }
-within 20 is_ready
+within 60 is_ready
 up=$(upper)
 is_caught() { cat "$up/d/file" "$up/e/file" 2>/dev/null | grep -q 'own words'; }
-within 30 is_caught
+within 150 is_caught
 control=$?
 held=0
 for _ in $(seq 25); do
@@ -307,7 +307,7 @@ find "$work/naive" | LC_ALL=C grep -q $'\033'
 control=$?
 for args in '' --stat --name-only --json; do
 	# shellcheck disable=SC2086
-	timeout 60 "$ostiary" diff case76 $args </dev/null
+	timeout 200 "$ostiary" diff case76 $args </dev/null
 done >"$work/names.out" 2>&1
 apply_yes
 cat "$work/apply.out" >>"$work/names.out"
@@ -326,7 +326,7 @@ timeout 1 cat "$up/pipe" >/dev/null 2>&1
 [ $? = 124 ]
 control=$?
 [ "$(id -u)" = 0 ] && mknod "$up/disk" b 7 99
-told=$(timeout 60 "$ostiary" diff case77 --stat 2>&1 </dev/null)
+told=$(timeout 200 "$ostiary" diff case77 --stat 2>&1 </dev/null)
 status=$?
 apply_yes
 [ $status = 0 ] && [ ! -e pipe ] && [ ! -e sock ] && [ ! -e disk ] && [ ! -e dev ] && [ "$(ls src)" = new.c ] && [ ! -u notes.txt ] && grep -q pipe "$work/apply.out"
@@ -337,7 +337,7 @@ inside 'echo two >notes.txt; mkdir moved; echo x >moved/x'
 up=$(upper)
 if /usr/bin/python3 -c 'import os, sys; os.setxattr(sys.argv[1], "user.overlay.redirect", b"/src")' "$up/moved" 2>/dev/null; then
 	before=$(find . -type f ! -path './.git/*' -exec cksum {} + | sort | cksum)
-	told=$(timeout 60 "$ostiary" diff case77 2>&1 </dev/null)
+	told=$(timeout 200 "$ostiary" diff case77 2>&1 </dev/null)
 	status=$?
 	apply_yes
 	applied=$?
@@ -366,19 +366,19 @@ open(\"end\", \"w\").write(\"deep\")
 up=$(upper)
 find "$up" -name end -exec cat {} \; 2>&1 | grep -q 'too long'
 control=$?
-said=$(ulimit -v 400000 && timeout 200 "$ostiary" diff case78 --stat 2>&1 </dev/null | tail -n 5)
+said=$(ulimit -v 400000 && timeout 600 "$ostiary" diff case78 --stat 2>&1 </dev/null | tail -n 5)
 status=$?
 [ $status = 0 ] && [ -n "$said" ]
 row 'diff of 100,000 files, 2 TiB and 300 levels of 200 bytes within 400 MB of memory' $control $? "status $status: $said"
-(ulimit -v 400000 && timeout 300 "$ostiary" apply case78 --yes >"$work/apply.out" 2>&1 </dev/null)
+(ulimit -v 400000 && timeout 900 "$ostiary" apply case78 --yes >"$work/apply.out" 2>&1 </dev/null)
 [ "$(find many -type f | wc -l)" = 100000 ] && [ "$(tail -c 3 holes.bin)" = end ] && [ "$(stat -c %b holes.bin)" -lt 10000 ]
 row 'and apply: all files land, holes stay holes' $control $? "$(stat -c '%s bytes, %b blocks' holes.bin 2>&1)"
 grep -q 'ddd.*: its path' "$work/apply.out"
 deep=$?
-timeout 60 "$ostiary" apply case78 --yes huge.bin >"$work/apply.out" 2>&1 </dev/null
+timeout 300 "$ostiary" apply case78 --yes huge.bin >"$work/apply.out" 2>&1 </dev/null
 [ $deep = 0 ] && { grep -q huge.bin "$work/apply.out" || { [ "$(stat -c %s huge.bin)" = 2199023255552 ] && [ "$(stat -c %b huge.bin)" -lt 1000 ]; }; }
 row 'what is too deep is told, one by one; 2 TiB of holes land as holes' $control $?
-timeout 300 "$ostiary" undo >"$work/undo.out" 2>&1 </dev/null
+timeout 900 "$ostiary" undo >"$work/undo.out" 2>&1 </dev/null
 [ ! -e many ] && [ ! -e holes.bin ] && [ ! -e huge.bin ] && [ ! -e "$(printf 'd%.0s' $(seq 200))" ]
 check 'attack-78 and all of it is taken back' $? "$(tail -n 2 "$work/undo.out")"
 end
@@ -389,10 +389,10 @@ rm -rf "$ws"
 fresh 79
 echo precious >mine.txt && cp mine.txt mine.txt.orig # a backup where the agent can write is none
 git add -A && git commit -qm mine
-timeout -k 2 100 "$ostiary" run -q --name case79 --workspace "$ws" -- sh -c 'echo theirs >mine.txt; echo theirs >mine.txt.orig
-	touch ready; while :; do find / -path "*ostiary/undo*" 2>/dev/null; echo theirs >mine.txt; echo theirs >mine.txt.orig; sleep 0.01; done' </dev/null >"$work/in.out" 2>&1 &
+timeout -k 2 900 "$ostiary" run -q --name case79 --workspace "$ws" -- sh -c 'echo theirs >mine.txt; echo theirs >mine.txt.orig
+	touch ready; while :; do find / -path "*ostiary/undo*" 2>/dev/null; echo theirs 1<>mine.txt; echo theirs 1<>mine.txt.orig; sleep 0.01; done' </dev/null >"$work/in.out" 2>&1 &
 racer=$!
-within 20 is_ready
+within 60 is_ready
 apply_yes
 [ "$(cat mine.txt mine.txt.orig | sort -u)" = theirs ]
 control=$?
