@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=240
+# suite: users=root,user timeout=400
 # review_agent.sh - the morning after: an agent-like run (clone, edit, build, test, commit, and two things planted), reviewed
 # on the host by summary and diff, half applied by path and by hunk at a real terminal, taken back, and compared byte by byte.
 #
@@ -24,7 +24,7 @@ transcript=${REVIEW_TRANSCRIPT:-$work/transcript}
 # shown COMMAND...: run it as a person would, with what it prints kept for the page. $said and $code.
 shown() {
 	echo "\$ $*" >>"$transcript"
-	said=$(timeout 60 "$ostiary" "${@:2}" 2>&1 </dev/null)
+	said=$(timeout 150 "$ostiary" "${@:2}" 2>&1 </dev/null)
 	code=$?
 	printf '%s\n\n' "$said" >>"$transcript"
 }
@@ -89,7 +89,7 @@ printf '\ninstall: hello\n\tcp hello ~/bin\n' >>Makefile
 echo 'the tests pass'
 AGENT
 echo '$ ostiary run --name hello -- agent' >>"$transcript"
-timeout 100 "$ostiary" run --name hello --bind "$work/words.git:ro" --bind "$work/agent.sh:ro" -- sh "$work/agent.sh" "$work/words.git" </dev/null >"$work/run.out" 2>&1
+timeout 300 "$ostiary" run --name hello --bind "$work/words.git:ro" --bind "$work/agent.sh:ro" -- sh "$work/agent.sh" "$work/words.git" </dev/null >"$work/run.out" 2>&1
 same 'the agent did its work' "$?" 0
 cat "$work/run.out" >>"$transcript"
 echo >>"$transcript"
@@ -113,7 +113,7 @@ shown ostiary diff hello src/greet.c .git/hooks/pre-commit
 holds 'the diff has the line that went' "$said" '-	printf("hello %s\n", name);'
 holds 'and the one that came' "$said" '+	printf("good morning, %s\n", name);'
 holds 'the hook says when it runs' "$said" 'runs on commit'
-timeout 60 "$ostiary" diff hello src tests data NOTES 2>/dev/null </dev/null >"$work/patch"
+timeout 150 "$ostiary" diff hello src tests data NOTES 2>/dev/null </dev/null >"$work/patch"
 cp -r . "$work/patched" && (cd "$work/patched" && git apply "$work/patch") 2>"$work/patch.err"
 [ "$(cat "$work/patched/src/greet.c")" != "$(cat src/greet.c)" ] && [ ! -e "$work/patched/NOTES" ] && [ "$(cat "$work/patched/data/words.txt")" = 'good morning' ]
 check 'what diff prints is a patch that git takes' $? "$(cat "$work/patch.err")"
