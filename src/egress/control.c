@@ -96,10 +96,10 @@ static void on_policy(struct door *d, struct frame *f)
 static void on_answer(struct door *d, struct frame *f)
 {
         uint64_t id;
-        uint32_t yes;
-        if (cur_u64(&f->body, &id) < 0 || cur_u32(&f->body, &yes) < 0)
+        uint32_t answer;
+        if (cur_u64(&f->body, &id) < 0 || cur_u32(&f->body, &answer) < 0)
                 door_fault(d, "an answer makes no sense");
-        exchange_answered(d, id, yes == 1);
+        exchange_answered(d, id, (enum door_answer)answer);
 }
 
 static void on_trust(struct door *d, struct frame *f)

@@ -161,7 +161,7 @@ _Noreturn void door_fault(struct door *, const char *fmt, ...)
 
 /* exchange.c */
 void exchange_policy_changed(struct door *);
-void exchange_answered(struct door *, uint64_t question, bool yes);
+void exchange_answered(struct door *, uint64_t question, enum door_answer);
 /* exchange_secret_gone(d, number, sentence): cut or refuse whatever shows that secret
  * (DOOR_SECRET_ALL: any). */
 void exchange_secret_gone(struct door *, uint32_t number, const char *sentence);

@@ -37,20 +37,23 @@ void exchange_ask(struct exchange *x)
         free(url);
 }
 
-void exchange_answered(struct door *d, uint64_t question, bool yes)
+void exchange_answered(struct door *d, uint64_t question, enum door_answer answer)
 {
         for (struct exchange *x = d->exchanges; x; x = x->next) {
                 if (x->question != question)
                         continue;
                 exchange_settle(x);
                 loop_timer_stop(&x->timer);
-                if (yes) {
+                if (answer == DOOR_ANSWER_YES) {
                         x->was_approved = true;
                         exchange_go(x);
                 } else {
                         x->verdict = "ask-no";
                         exchange_answer_self(x, 403, x->gate.words,
-                                             "a person said no, or nobody is there to answer",
+                                             answer == DOOR_ANSWER_FLOOD
+                                                     ? "this box asks too much, so nobody was asked"
+                                                     : "a person said no, or nobody is there to "
+                                                       "answer",
                                              x->gate.cure);
                 }
                 return;

@@ -162,6 +162,7 @@ int capture_line(const struct store_secret *parent, const struct host_name *, co
 
 /* --- handlers, see serve_table.c --- */
 keeper_handler serve_leaf, serve_grants, serve_revoke, serve_gone_ok, serve_secret, serve_stand_in;
+keeper_handler serve_line;
 keeper_handler place_serve, capture_serve;
 
 #endif

@@ -234,29 +234,49 @@ static int reline(struct keeper *k, uint32_t number, struct rule_line *line)
         return keeper_tell_ok(k, x, value_provider(x), buf_cstr(&warning));
 }
 
+/* get_line(f, &number, line, err): u32 number, lstr secret line. 1; 0 when it is no line that can
+ * be used, with a sentence; -1 when the message makes no sense. */
+static int get_line(struct frame *f, uint32_t *number, struct rule_line *line, struct err *err)
+{
+        const char *text;
+        size_t n, column;
+        if (cur_u32(&f->body, number) < 0 ||
+            keeper_get_text(&f->body, LINE_MAX_LEN, &text, &n) < 0 || f->body.left ||
+            *number == 0 || *number > NUMBER_MAX)
+                return -1;
+        if (rule_line_parse(text, n, line, &column, err) == 1) {
+                if (line->kind == RULE_LINE_SECRET)
+                        return 1;
+                rule_line_free(line);
+        }
+        if (!err->code)
+                err_set(err, E_INPUT, "this is no line of a secret");
+        return 0;
+}
+
+int serve_line(struct keeper *k, struct frame *f)
+{
+        uint32_t number;
+        struct err err = {0};
+        struct rule_line line = {0};
+        int got = get_line(f, &number, &line, &err);
+        if (got < 0)
+                return -1;
+        return got ? reline(k, number, &line) : tell_bad(k, number, err.text);
+}
+
 int serve_secret(struct keeper *k, struct frame *f)
 {
         uint32_t number;
-        const char *text;
-        size_t n, column, pending = 0;
-        const bool has_value = f->fds_n > 0;
+        size_t pending = 0;
         struct err err = {0};
         struct rule_line line = {0};
-        if (cur_u32(&f->body, &number) < 0 ||
-            keeper_get_text(&f->body, LINE_MAX_LEN, &text, &n) < 0 || f->body.left || number == 0 ||
-            number > NUMBER_MAX)
-                return -1;
         _cleanup_close_ int fd = frame_take_fd(f, 0);
-        if (has_value && (fd < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0))
+        if (fd < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
                 return -1;
-        if (rule_line_parse(text, n, &line, &column, &err) != 1)
-                return tell_bad(k, number, err.code ? err.text : "this is no line of a secret");
-        if (line.kind != RULE_LINE_SECRET) {
-                rule_line_free(&line);
-                return tell_bad(k, number, "this is no line of a secret");
-        }
-        if (!has_value)
-                return reline(k, number, &line);
+        int got = get_line(f, &number, &line, &err);
+        if (got <= 0)
+                return got < 0 ? -1 : tell_bad(k, number, err.text);
         /* A value that is asked for again before it came counts once, as the newer one. */
         serve_readings_drop(k, number);
         for (struct serve_reading *r = k->readings; r; r = r->next)

@@ -1,5 +1,9 @@
 /* sup_ask.c - questions of the door: a request waits, a person decides. Kept here so that any
- * terminal can answer; egress keeps the time. See sup_door.h. */
+ * terminal can answer; egress keeps the time. See sup_door.h.
+ *
+ * A box must not wear its user out until anything is approved: few questions are open at a time,
+ * and few come in a row. What is too many is refused unseen, which the user hears once. It is
+ * counted here and not in egress, which talks to the box. */
 #include "session/sup_door.h"
 
 #include "base/cleanup.h"
@@ -9,13 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { QUESTIONS_MAX = 256, WORDS_MAX = 8192 };
+enum {
+        OPEN_MAX = 16,   /* questions that wait at the same time */
+        ROW_MAX = 20,    /* in a row; after that */
+        EVERY_MS = 3000, /* one in so long */
+        WORDS_MAX = 8192,
+        SHOWN_MAX = 300, /* letters of a question in a notice */
+};
 
-static void answer(struct sup_door *d, uint64_t id, bool is_yes)
+static void answer(struct sup_door *d, uint64_t id, enum door_answer a)
 {
         _cleanup_buf_ struct buf b = {0};
         buf_put_u64(&b, id);
-        buf_put_u32(&b, is_yes);
+        buf_put_u32(&b, a);
         if (sup_role_send(&d->roles[SUP_EGRESS], DOOR_ANSWER, &b, NULL, 0) < 0)
                 sup_door_shut(d, "the process that guards the box's door does not listen");
 }
@@ -47,7 +57,10 @@ static bool is_watched(const struct sup *s)
 
 static void tell(struct sup *s, const struct sup_question *q)
 {
-        _cleanup_free_ char *what = str_quote(q->what);
+        _cleanup_free_ char *cut = strlen(q->what) > SHOWN_MAX
+                                           ? str_fmt("%.*s...", (int)SHOWN_MAX, q->what)
+                                           : str_dup(q->what);
+        _cleanup_free_ char *what = str_quote(cut);
         _cleanup_free_ char *words = str_fmt(
                 "the box asks: %s; in another terminal: ostiary approve %s/%llu (or refuse)", what,
                 s->id, (unsigned long long)q->id);
@@ -56,6 +69,37 @@ static void tell(struct sup *s, const struct sup_question *q)
         for (struct client *c = s->clients; c; c = c->next)
                 if (c->exec)
                         client_send(c, MSG_NOTICE, b.data, b.len);
+}
+
+/* is_too_many(d): count one more, unless it is one too many. */
+static bool is_too_many(struct sup_door *d)
+{
+        uint64_t now = loop_now(d->sup->loop);
+        if (d->asked_until_ms <= now) { /* it has been calm for as long as it takes */
+                d->asked_until_ms = now;
+                d->is_flood_told = false;
+        }
+        if (d->questions_n >= OPEN_MAX ||
+            d->asked_until_ms - now > (uint64_t)(ROW_MAX - 1) * EVERY_MS)
+                return true;
+        d->asked_until_ms += EVERY_MS;
+        return false;
+}
+
+/* refuse_flood(d, id): unseen; the first of a row is told of. */
+static void refuse_flood(struct sup_door *d, uint64_t id)
+{
+        answer(d, id, DOOR_ANSWER_FLOOD);
+        if (d->is_flood_told)
+                return;
+        d->is_flood_told = true;
+        _cleanup_free_ char *words =
+                str_fmt("the box asks too much: at most %d questions wait at a time and %d come in "
+                        "a row, others are refused without being shown; ostiary log %s --denied "
+                        "has them, each with the command that would allow it",
+                        (int)OPEN_MAX, (int)ROW_MAX, d->sup->id);
+        sup_log(d->sup, "ask", words);
+        sup_tell(d->sup, words);
 }
 
 void sup_ask_question(struct sup_door *d, struct cur *body)
@@ -73,8 +117,11 @@ void sup_ask_question(struct sup_door *d, struct cur *body)
         }
         /* No rule asks, the level does: only worth waiting for when somebody is there. */
         bool is_hopeless = *q->rule == 0 && !is_watched(d->sup);
-        if (is_hopeless || d->questions_n >= QUESTIONS_MAX) {
-                answer(d, q->id, false);
+        if (is_hopeless || is_too_many(d)) {
+                if (is_hopeless)
+                        answer(d, q->id, DOOR_ANSWER_NO);
+                else
+                        refuse_flood(d, q->id);
                 question_free(q);
                 return;
         }
@@ -140,7 +187,7 @@ void sup_on_approve(struct client *c, struct frame *f)
                 return;
         }
         _cleanup_free_ char *line = is_kept ? str_dup(q->line) : NULL;
-        answer(d, id, is_yes == 1);
+        answer(d, id, is_yes == 1 ? DOOR_ANSWER_YES : DOOR_ANSWER_NO);
         sup_ask_settled(d, id);
         if (line && is_yes == 1 && *line) {
                 sup_rules_add(c, true, line);

@@ -201,10 +201,10 @@ int sup_secrets_give(struct sup_secret *x, int fd, struct err *err)
             secret_kept_each(x->all->sup->dir_fd, x->secret->line.secret->name, give_stand_in, x) <
                     0)
                 return err_sys(err, "tell the keeper of placeholders");
-        rule_line_print(&x->secret->line, &line); /* without a value: only the line is new */
+        rule_line_print(&x->secret->line, &line);
         buf_put_u32(&b, x->secret->number);
         buf_put_lstr(&b, buf_cstr(&line));
-        if (send_patiently(&d->roles[SUP_KEEPER], DOOR_SECRET, &b, fd) < 0)
+        if (send_patiently(&d->roles[SUP_KEEPER], fd < 0 ? DOOR_LINE : DOOR_SECRET, &b, fd) < 0)
                 return err_sys(err, "give the value to the keeper");
         return 0;
 }

@@ -63,10 +63,10 @@ enum door_msg {
         /* Custody: supervisor -> keeper. A secret has a number from 1 and one or more parts (most
          * have one, whose name is ""; keys of AWS have "id", "key" and perhaps "token"; a login has
          * "access" and "refresh"). Each part has a placeholder for as long as the box lives. */
-        DOOR_SECRET = 500, /* u32 number, lstr secret line (canonical, rule.h); + fd: the value is
-                              what can be read from it to its end. The same number again brings a
-                              fresh value; placeholders stay. Without an fd the line changes and the
-                              value stays. Answered by _OK or _BAD, in any order */
+        DOOR_SECRET =
+                500,    /* u32 number, lstr secret line (canonical, rule.h); + fd: the value is
+                           what can be read from it to its end. The same number again brings a
+                           fresh value; placeholders stay. Answered by _OK or _BAD, in any order */
         DOOR_STAND_IN,  /* u32 number, lstr part, lstr placeholder: what stood for that part in an
                            earlier life of the box, or in the one it was made of; before the first
                            DOOR_SECRET of this number, and used again if it still can be. Not
@@ -79,6 +79,8 @@ enum door_msg {
                          */
         DOOR_SSH_HELD,  /* u32 n, n x bytes public key: what the user's own ssh agent holds, for
                            secrets whose private half only that has; before DOOR_SECRET */
+        DOOR_LINE,      /* u32 number, lstr secret line: another line for a value that stays as it
+                           is. Answered as DOOR_SECRET is */
         DOOR_SSH_ASKED, /* u32 id, bytes signature, empty when the agent did not: to DOOR_SSH_ASK */
 
         /* keeper -> supervisor */
