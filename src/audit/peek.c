@@ -43,7 +43,7 @@ static const uint8_t *find(const struct peek *p, uint64_t page)
 static void fetch(struct peek *p, const uint64_t *pages, size_t n)
 {
         struct iovec to[PEEK_PAGES] = {0}, from[PEEK_PAGES] = {0};
-        size_t slot[PEEK_PAGES];
+        size_t slot[PEEK_PAGES] = {0};
         for (size_t i = 0; i < n; i++) {
                 slot[i] = p->next++ % PEEK_PAGES;
                 p->pages[slot[i]].have = 0;

@@ -16,17 +16,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static int resume(const char *word, struct session_opts *how, struct stream *s, bool is_detached)
+/* resume(b, word, how, s, is_detached): ${s} points into ${b} afterwards. */
+static int resume(struct boxarg *b, const char *word, struct session_opts *how, struct stream *s,
+                  bool is_detached)
 {
         struct err err = {0};
         int sock = -1;
-        _cleanup_boxarg_ struct boxarg b;
-        if (boxarg_find(&b, word, &err) < 0 || session_resume(&b.store, b.id, how, &sock, &err) < 0)
+        if (boxarg_find(b, word, &err) < 0 ||
+            session_resume(&b->store, b->id, how, &sock, &err) < 0)
                 return out_error(&err);
-        s->id = b.id;
+        s->id = b->id;
         if (!is_detached) {
                 s->on_started = banner_before;
-                s->ctx = &b.store;
+                s->ctx = &b->store;
                 int code = stream_run(s, sock);
                 banner_after(s);
                 return code;
@@ -35,8 +37,8 @@ static int resume(const char *word, struct session_opts *how, struct stream *s, 
         close(sock);
         if (got < 0)
                 return out_error(&err);
-        banner_before(s, &b.store);
-        puts(b.id);
+        banner_before(s, &b->store);
+        puts(b->id);
         return EXIT_OK;
 }
 
@@ -76,7 +78,9 @@ static int run(int argc, char **argv)
         term_size(&how.cols, &how.rows);
         s.is_tty = how.is_tty && isatty(STDIN_FILENO) && !is_detached;
         s.has_stdin = how.has_stdin;
-        int code = resume(box, &how, &s, is_detached);
+        struct boxarg b;
+        int code = resume(&b, box, &how, &s, is_detached);
+        boxarg_free(&b);
         session_opts_free(&how);
         return code;
 }

@@ -124,8 +124,12 @@ void sup_log_prune(const struct sup *s)
                 _cleanup_free_ char *log = str_fmt("%s/%s", e->d_name, AUDIT_FILE);
                 if (e->d_name[0] == '.' || !dot)
                         continue;
-                if (n % 64 == 0 && !(v = realloc(v, (n + 64) * sizeof *v)))
-                        str_no_memory();
+                if (n % 64 == 0) {
+                        struct kept *more = reallocarray(v, n + 64, sizeof *v);
+                        if (!more)
+                                str_no_memory();
+                        v = more;
+                }
                 bool is_there = fstatat(logs, log, &st, AT_SYMLINK_NOFOLLOW) == 0;
                 v[n++] = (struct kept){.name = str_dup(e->d_name),
                                        .seconds = strtoll(dot + 1, NULL, 10),

@@ -32,9 +32,10 @@ static size_t ignored_at(struct ws_tally *t, const char *path)
                         str_no_memory();
                 t->ignored = more;
         }
-        t->ignored[t->ignored_n++] = (struct ws_ignored){
-                .path = str_dup(t->ignored_n < IGNORED_MAX ? path : "elsewhere")};
-        return t->ignored_n;
+        bool is_last = t->ignored_n == IGNORED_MAX - 1;
+        t->ignored[t->ignored_n] =
+                (struct ws_ignored){.path = str_dup(is_last ? "elsewhere" : path)};
+        return ++t->ignored_n;
 }
 
 static bool is_dir(const struct ws_change *c)
