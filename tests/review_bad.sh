@@ -186,14 +186,14 @@ fresh
 start huge 'truncate -s 1T huge; echo end >>huge; echo two >file'
 for words in '' --stat --json; do
 	# shellcheck disable=SC2086
-	(ulimit -v 500000 && timeout 200 "$ostiary" diff huge $words </dev/null >"$work/out" 2>"$work/err")
+	bash "$top/tests/review/with_memory.sh" 500000 timeout 200 "$ostiary" diff huge $words </dev/null >"$work/out" 2>"$work/err"
 	code=$?
 	[ "$code" = 0 ] && grep -q huge "$work/out"
 	check "a file of 1 TiB: diff $words" $? "status $code $(tail -n 2 "$work/err")"
 done
-(ulimit -v 500000 && timeout 300 "$ostiary" apply huge file --yes </dev/null >"$work/out" 2>"$work/err")
+bash "$top/tests/review/with_memory.sh" 500000 timeout 300 "$ostiary" apply huge file --yes </dev/null >"$work/out" 2>"$work/err"
 same 'beside it, a small one lands' "$(cat file)" two
-(ulimit -v 500000 && timeout 300 "$ostiary" apply huge huge --yes </dev/null >"$work/out" 2>"$work/err")
+bash "$top/tests/review/with_memory.sh" 500000 timeout 300 "$ostiary" apply huge huge --yes </dev/null >"$work/out" 2>"$work/err"
 code=$?
 if [ -e huge ]; then
 	[ "$(stat -c %s huge)" = 1099511627780 ] && [ "$(tail -c 4 huge)" = end ] && [ "$(stat -c %b huge)" -lt 10000 ]
