@@ -37,7 +37,7 @@ export HOME=$work/home
 mkdir -p "$HOME" "$work/ws"
 unset XDG_STATE_HOME XDG_DATA_HOME XDG_CONFIG_HOME XDG_RUNTIME_DIR
 boxes=$HOME/.local/state/ostiary/boxes
-tag=t$$
+tag=t$$x # its end is marked, or t12 would stand for the boxes of t123 too
 bad=0
 cd "$work/ws" || exit 1
 
