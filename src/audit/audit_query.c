@@ -116,21 +116,6 @@ bool audit_record_is_refused(const struct audit_record *r)
         return strcmp(r->verdict, "deny") == 0 || strcmp(r->verdict, "ask-no") == 0;
 }
 
-int audit_log_refused(int dir_fd, uint64_t since, struct refused *list, struct err *err)
-{
-        struct audit_log l;
-        struct audit_record r;
-        int got;
-        *list = (struct refused){.more = 0};
-        if (audit_log_open(&l, dir_fd, err) < 0)
-                return -1;
-        while ((got = audit_log_next(&l, &r, err)) > 0)
-                if (r.seq > since && r.host[0] && audit_record_is_refused(&r))
-                        refused_add(list, r.host, (uint32_t)r.port, r.cure);
-        audit_log_close(&l);
-        return got;
-}
-
 /* --- what was used ---------------------------------------------------------------------------- */
 
 static bool is_same(const struct audit_use *u, const struct audit_record *r)

@@ -56,9 +56,6 @@ void audit_log_close(struct audit_log *);
  */
 int audit_log_next(struct audit_log *, struct audit_record *, struct err *);
 
-/* audit_log_refused(dir_fd, since, list, err): every refused host after record ${since}. */
-int audit_log_refused(int dir_fd, uint64_t since, struct refused *, struct err *);
-
 /* What was let through, for `learn`: each method, host, port and path once, in order of appearance,
  * with how often. */
 struct audit_use {

@@ -66,4 +66,10 @@ void h1_put_chunk_head(struct buf *, size_t n);
 /* h1_put_last(b, trailers): the last chunk, with trailer fields unless NULL. */
 void h1_put_last(struct buf *, const struct head *trailers);
 
+/* h1_send_data(c, is_chunked, p, n), h1_send_last(c, trailers): a part of a body and the end of a
+ * chunked one, onto a connection of either side (h1_send.c). False: it is full. */
+struct conn;
+bool h1_send_data(struct conn *, bool is_chunked, const void *, size_t);
+void h1_send_last(struct conn *, const struct head *trailers);
+
 #endif

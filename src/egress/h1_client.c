@@ -88,16 +88,7 @@ static bool out_data(void *side, struct exchange *x, const void *p, size_t n)
 {
         struct h1_client *c = side;
         (void)x;
-        if (c->is_chunked_up && c->state != READ_FRAMES) {
-                _cleanup_buf_ struct buf b = {0};
-                h1_put_chunk_head(&b, n);
-                conn_gather(c->conn, b.data, b.len);
-                conn_gather(c->conn, p, n);
-                conn_gather(c->conn, "\r\n", 2);
-        } else {
-                conn_gather(c->conn, p, n);
-        }
-        return !conn_is_full(c->conn);
+        return h1_send_data(c->conn, c->is_chunked_up && c->state != READ_FRAMES, p, n);
 }
 
 static void out_end(void *side, struct exchange *x, const struct head *trailers)
@@ -105,13 +96,10 @@ static void out_end(void *side, struct exchange *x, const struct head *trailers)
         struct h1_client *c = side;
         (void)x;
         c->is_sent = true;
-        if (c->state == READ_FRAMES) {
+        if (c->state == READ_FRAMES)
                 conn_finish(c->conn);
-        } else if (c->is_chunked_up) {
-                _cleanup_buf_ struct buf b = {0};
-                h1_put_last(&b, trailers);
-                conn_gather(c->conn, b.data, b.len);
-        }
+        else if (c->is_chunked_up)
+                h1_send_last(c->conn, trailers);
 }
 
 static void out_reset(void *side, struct exchange *x)

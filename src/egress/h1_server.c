@@ -2,44 +2,16 @@
  *
  * The next request is not even parsed before the answer to the one before has been written, so
  * pipelining needs no queue and nothing of it can be mixed up. */
-#include "egress/door.h"
+#include "egress/h1_server_int.h"
 
 #include "base/err.h"
 #include "base/str.h"
-#include "egress/conn.h"
-#include "egress/h1.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* So many requests in one round: what each leaves behind is freed only between two rounds. */
 enum { BURST = 32 };
-
-enum state {
-        READ_HEAD,
-        READ_LENGTH, /* a body of so many bytes */
-        READ_CHUNKS,
-        READ_NOTHING, /* the request is whole; its answer is not */
-        READ_FRAMES,  /* WebSocket */
-};
-
-struct h1_server {
-        struct door *door;
-        struct conn *conn;
-        struct origin origin;
-        struct loop_timer timer;
-        struct exchange *x;
-        struct buf in; /* what came and could not be used yet */
-        enum state state;
-        uint64_t left;
-        struct h1_chunks chunks;
-        struct head head; /* of the request being read */
-        int minor;
-        bool is_persistent, is_paused, is_pumping, is_over;
-        bool is_head_begun; /* its time limit runs */
-        unsigned burst;     /* requests in this round */
-        bool is_answer_chunked, is_answer_to_close;
-};
 
 static void free_later(void *p)
 {
@@ -64,14 +36,13 @@ static void server_end(struct h1_server *s)
         door_later(s->door, free_later, s);
 }
 
-/* close_now(s) / close_soon(s): soon lets what is queued go out first. */
-static void close_now(struct h1_server *s)
+void h1_server_close_now(struct h1_server *s)
 {
         conn_free(s->conn);
         server_end(s);
 }
 
-static void close_soon(struct h1_server *s)
+void h1_server_close_soon(struct h1_server *s)
 {
         conn_finish_free(s->conn);
         server_end(s);
@@ -79,128 +50,8 @@ static void close_soon(struct h1_server *s)
 
 static void on_timer(void *ctx)
 {
-        close_now(ctx);
+        h1_server_close_now(ctx);
 }
-
-/* --- answers ------------------------------------------------------------------------------------
- */
-
-static void pump(struct h1_server *);
-
-static void out_head(void *side, struct exchange *x, const struct head *h, bool is_end)
-{
-        struct h1_server *s = side;
-        _cleanup_buf_ struct buf b = {0};
-        if (h->status < 200 && h->status != 101) {
-                if (s->minor >= 1) {
-                        h1_put_answer(&b, h, s->minor, true);
-                        conn_gather(s->conn, b.data, b.len);
-                }
-                return;
-        }
-        bool is_unbounded = h->body == HEAD_BODY_STREAM || h->body == HEAD_BODY_CLOSE;
-        s->is_answer_chunked = h1_answer_is_chunked(h, s->minor);
-        s->is_answer_to_close = is_unbounded && s->minor == 0 && !is_end;
-        /* A request that was not read to its end leaves bytes that nobody must take for the next.
-         */
-        if (s->is_answer_to_close || (s->state != READ_NOTHING && h->status != 101))
-                s->is_persistent = false;
-        if (h->status == 101)
-                s->is_answer_chunked = s->is_answer_to_close = false;
-        h1_put_answer(&b, h, s->minor, s->is_persistent);
-        (void)x;
-        if (b.is_broken) { /* a field that must not be written: hang up rather than guess */
-                close_now(s);
-                return;
-        }
-        conn_gather(s->conn, b.data, b.len);
-}
-
-static bool out_data(void *side, struct exchange *x, const void *p, size_t n)
-{
-        struct h1_server *s = side;
-        (void)x;
-        if (s->is_answer_chunked) {
-                _cleanup_buf_ struct buf b = {0};
-                h1_put_chunk_head(&b, n);
-                conn_gather(s->conn, b.data, b.len);
-                conn_gather(s->conn, p, n);
-                conn_gather(s->conn, "\r\n", 2);
-        } else {
-                conn_gather(s->conn, p, n);
-        }
-        return !conn_is_full(s->conn);
-}
-
-/* next_request(s): the exchange is over; the connection goes on or ends. */
-static void next_request(struct h1_server *s)
-{
-        struct exchange *x = s->x;
-        s->x = NULL;
-        exchange_release(x);
-        if (!s->is_persistent || s->state != READ_NOTHING) {
-                close_soon(s);
-                return;
-        }
-        s->state = READ_HEAD;
-        s->is_paused = false; /* what was full was the upstream that is gone */
-        s->is_answer_chunked = s->is_answer_to_close = false;
-        loop_timer_set(s->door->loop, &s->timer, DOOR_IDLE_MS);
-        conn_want_read(s->conn, true);
-        if (s->in.len > 0 && !s->is_pumping)
-                pump(s);
-}
-
-static void out_end(void *side, struct exchange *x, const struct head *trailers)
-{
-        struct h1_server *s = side;
-        (void)x;
-        if (s->state == READ_FRAMES) {
-                close_soon(s);
-                return;
-        }
-        if (s->is_answer_chunked) {
-                _cleanup_buf_ struct buf b = {0};
-                h1_put_last(&b, trailers);
-                conn_gather(s->conn, b.data, b.len);
-        }
-        next_request(s);
-}
-
-static void out_reset(void *side, struct exchange *x)
-{
-        (void)x;
-        close_now(side);
-}
-
-static void out_resume(void *side, struct exchange *x)
-{
-        struct h1_server *s = side;
-        (void)x;
-        s->is_paused = false;
-        conn_want_read(s->conn, true);
-        if (!s->is_pumping)
-                pump(s);
-}
-
-static void out_upgraded(void *side, struct exchange *x)
-{
-        struct h1_server *s = side;
-        (void)x;
-        s->state = READ_FRAMES;
-        conn_want_read(s->conn, true);
-        if (!s->is_pumping)
-                pump(s);
-}
-
-static const struct side_ops side = {
-        .head = out_head,
-        .data = out_data,
-        .end = out_end,
-        .reset = out_reset,
-        .resume = out_resume,
-        .upgraded = out_upgraded,
-};
 
 /* --- requests -----------------------------------------------------------------------------------
  */
@@ -211,7 +62,7 @@ static void refuse(struct h1_server *s, int status, const char *sentence)
         s->is_persistent = false;
         s->minor = 1;
         if (!s->x)
-                s->x = exchange_new(s->door, &s->origin, &side, s);
+                s->x = exchange_new(s->door, &s->origin, &h1_server_side, s);
         exchange_refuse(s->x, status, sentence);
 }
 
@@ -222,12 +73,12 @@ static void begin_request(struct h1_server *s)
         s->minor = h->minor;
         s->is_persistent = h->is_persistent;
         s->left = h->length;
-        s->state = h->body == HEAD_BODY_LENGTH && h->length > 0 ? READ_LENGTH
-                   : h->body == HEAD_BODY_STREAM                ? READ_CHUNKS
-                                                                : READ_NOTHING;
+        s->state = h->body == HEAD_BODY_LENGTH && h->length > 0 ? H1_READ_LENGTH
+                   : h->body == HEAD_BODY_STREAM                ? H1_READ_CHUNKS
+                                                                : H1_READ_NOTHING;
         loop_timer_stop(&s->timer);
-        s->x = exchange_new(s->door, &s->origin, &side, s);
-        exchange_request(s->x, h, s->state == READ_NOTHING && !h->is_websocket);
+        s->x = exchange_new(s->door, &s->origin, &h1_server_side, s);
+        exchange_request(s->x, h, s->state == H1_READ_NOTHING && !h->is_websocket);
 }
 
 /* read_head(s): 1 when a request began, 0 when more is needed, -1 when it was refused. */
@@ -264,11 +115,11 @@ static bool read_body(struct h1_server *s)
         size_t n = 0, used = 0;
         if (s->in.len == 0)
                 return false;
-        if (s->state == READ_LENGTH) {
+        if (s->state == H1_READ_LENGTH) {
                 data = (const char *)s->in.data;
                 used = n = s->left < s->in.len ? (size_t)s->left : s->in.len;
                 s->left -= n;
-        } else if (s->state == READ_CHUNKS) {
+        } else if (s->state == H1_READ_CHUNKS) {
                 ssize_t r = h1_chunks_feed(&s->chunks, (const char *)s->in.data, s->in.len, &data,
                                            &n, &err);
                 if (r < 0) {
@@ -280,27 +131,27 @@ static bool read_body(struct h1_server *s)
                 data = (const char *)s->in.data;
                 used = n = s->in.len;
         }
-        bool is_end = (s->state == READ_LENGTH && s->left == 0) ||
-                      (s->state == READ_CHUNKS && s->chunks.is_done);
+        bool is_end = (s->state == H1_READ_LENGTH && s->left == 0) ||
+                      (s->state == H1_READ_CHUNKS && s->chunks.is_done);
         if (n > 0 && !exchange_request_data(s->x, data, n) && !s->is_over) {
                 s->is_paused = true;
                 conn_want_read(s->conn, false);
         }
         if (s->is_over || !s->x)
-                return !s->is_over && s->state == READ_HEAD;
+                return !s->is_over && s->state == H1_READ_HEAD;
         buf_drop(&s->in, used);
         if (!is_end)
                 return used > 0 && !s->is_paused;
         struct head trailers;
         head_init(&trailers);
         bool is_bad =
-                s->state == READ_CHUNKS && h1_chunks_trailers(&s->chunks, &trailers, &err) < 0;
+                s->state == H1_READ_CHUNKS && h1_chunks_trailers(&s->chunks, &trailers, &err) < 0;
         h1_chunks_free(&s->chunks);
         s->chunks = (struct h1_chunks){0};
         if (is_bad) {
                 refuse(s, 400, err.text);
         } else {
-                s->state = READ_NOTHING;
+                s->state = H1_READ_NOTHING;
                 exchange_request_end(s->x, &trailers);
         }
         head_free(&trailers);
@@ -313,28 +164,27 @@ static bool is_enough(const struct h1_server *s)
         return conn_is_full(s->conn) || s->burst >= BURST;
 }
 
-/* pump(s): use what is in the buffer as far as it goes. */
-static void pump(struct h1_server *s)
+void h1_server_pump(struct h1_server *s)
 {
         bool is_more = true;
         s->is_pumping = true;
         while (is_more && !s->is_over && !s->is_paused) {
                 switch (s->state) {
-                case READ_HEAD:
+                case H1_READ_HEAD:
                         is_more = !is_enough(s) && read_head(s) > 0;
                         break;
-                case READ_LENGTH:
-                case READ_CHUNKS:
-                case READ_FRAMES:
+                case H1_READ_LENGTH:
+                case H1_READ_CHUNKS:
+                case H1_READ_FRAMES:
                         is_more = read_body(s);
                         break;
-                case READ_NOTHING:
+                case H1_READ_NOTHING:
                         is_more = false;
                         break;
                 }
         }
         s->is_pumping = false;
-        if (!s->is_over && s->state == READ_HEAD && s->burst >= BURST) {
+        if (!s->is_over && s->state == H1_READ_HEAD && s->burst >= BURST) {
                 conn_want_read(s->conn, false);
                 conn_later(s->conn);
         }
@@ -352,27 +202,27 @@ static void on_readable(void *ctx)
                 if (r < 0)
                         return;
                 if (r == 0) {
-                        if (s->x && s->state == READ_FRAMES)
+                        if (s->x && s->state == H1_READ_FRAMES)
                                 exchange_request_end(s->x, NULL);
-                        else if (s->x && s->state == READ_NOTHING)
+                        else if (s->x && s->state == H1_READ_NOTHING)
                                 conn_want_read(s->conn, false); /* it still waits for its answer */
                         else if (s->x)
-                                close_now(s);
+                                h1_server_close_now(s);
                         else
-                                close_soon(s);
+                                h1_server_close_soon(s);
                         return;
                 }
                 buf_put(&s->in, p, (size_t)r);
                 /* While an answer is awaited only a little is read ahead. */
-                bool is_waiting = s->state == READ_NOTHING;
+                bool is_waiting = s->state == H1_READ_NOTHING;
                 if (is_waiting && s->in.len >= CONN_LOW) {
                         conn_want_read(s->conn, false);
                         return;
                 }
                 if (is_waiting)
                         continue;
-                pump(s);
-                if (!s->is_over && s->state == READ_HEAD && is_enough(s))
+                h1_server_pump(s);
+                if (!s->is_over && s->state == H1_READ_HEAD && is_enough(s))
                         conn_want_read(s->conn, false);
                 else if (!s->is_over && !s->is_paused)
                         continue;
@@ -387,7 +237,7 @@ static void go_on(void *ctx)
         if (s->x || s->is_over || conn_is_full(s->conn))
                 return;
         conn_want_read(s->conn, true);
-        pump(s);
+        h1_server_pump(s);
 }
 
 static void on_drained(void *ctx)
@@ -402,7 +252,7 @@ static void on_drained(void *ctx)
 static void on_closed(void *ctx, const char *why)
 {
         (void)why;
-        close_now(ctx);
+        h1_server_close_now(ctx);
 }
 
 void h1_server_begin(struct door *d, struct conn *c, const struct origin *o, const void *early,

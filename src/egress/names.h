@@ -7,6 +7,8 @@
 
 struct names;
 
+/* names_new(): the door's own lives as long as its process. names_free(n): for whoever makes
+ * several, as tests and fuzzers do. */
 struct names *names_new(void);
 void names_free(struct names *);
 
