@@ -250,6 +250,10 @@ lint:
 
 # --- installing --------------------------------------------------------------------------------
 
+# Every page but the notes of whoever works on it, in the same tree, so that links among them hold.
+PAGES := README.md DESIGN.md SPECIFICATION.md CONTRIBUTING.md LICENSE \
+  $(filter-out docs/NEXT.md,$(sort $(wildcard docs/*.md docs/rooms/*.md)))
+
 # One list serves install and uninstall: source, then its place below PREFIX.
 INSTALLED := \
   $(O)/ostiary:bin/ostiary:755 \
@@ -258,12 +262,7 @@ INSTALLED := \
   completions/ostiary.bash:share/bash-completion/completions/ostiary:644 \
   completions/ostiary.zsh:share/zsh/site-functions/_ostiary:644 \
   completions/ostiary.fish:share/fish/vendor_completions.d/ostiary.fish:644 \
-  README.md:share/doc/ostiary/README.md:644 \
-  DESIGN.md:share/doc/ostiary/DESIGN.md:644 \
-  SPECIFICATION.md:share/doc/ostiary/SPECIFICATION.md:644 \
-  docs/threat-model.md:share/doc/ostiary/threat-model.md:644 \
-  docs/secrets.md:share/doc/ostiary/secrets.md:644 \
-  LICENSE:share/doc/ostiary/LICENSE:644
+  $(foreach p,$(PAGES),$(p):share/doc/ostiary/$(p):644)
 
 field = $(word $(2),$(subst :, ,$(1)))
 
@@ -281,7 +280,8 @@ endif
 
 uninstall:
 	$(Q)rm -f $(foreach i,$(INSTALLED),"$(DESTDIR)$(PREFIX)/$(call field,$(i),2)")
-	$(Q)rmdir "$(DESTDIR)$(PREFIX)/share/doc/ostiary" "$(DESTDIR)$(PREFIX)/libexec/ostiary" 2>/dev/null || true
+	$(Q)rmdir "$(DESTDIR)$(PREFIX)/share/doc/ostiary/docs/rooms" "$(DESTDIR)$(PREFIX)/share/doc/ostiary/docs" \
+	  "$(DESTDIR)$(PREFIX)/share/doc/ostiary" "$(DESTDIR)$(PREFIX)/libexec/ostiary" 2>/dev/null || true
 	@echo "Removed ostiary from $(DESTDIR)$(PREFIX)."
 
 deb:

@@ -25,8 +25,8 @@ put 644 packaging/apparmor.ostiary etc/apparmor.d/usr.bin.ostiary
 put 644 completions/ostiary.bash usr/share/bash-completion/completions/ostiary
 put 644 completions/ostiary.zsh usr/share/zsh/vendor-completions/_ostiary
 put 644 completions/ostiary.fish usr/share/fish/vendor_completions.d/ostiary.fish
-for page in README.md DESIGN.md SPECIFICATION.md docs/threat-model.md docs/secrets.md; do
-	put 644 "$page" "usr/share/doc/ostiary/${page##*/}"
+for page in README.md DESIGN.md SPECIFICATION.md CONTRIBUTING.md LICENSE docs/*.md docs/rooms/*.md; do
+	[ "$page" = docs/NEXT.md ] || put 644 "$page" "usr/share/doc/ostiary/$page"
 done
 put 644 packaging/copyright usr/share/doc/ostiary/copyright
 mkdir -p "$root/usr/share/man/man1"

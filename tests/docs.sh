@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=any timeout=120
+# suite: users=any timeout=600
 # docs.sh - the pages say nothing that is not there: links, files, commands, flags and variables exist, every page is
 # reached from the README, and each promise of SPECIFICATION.md is tied to tests that run.
 set -u

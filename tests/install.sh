@@ -13,6 +13,14 @@ for path in bin/ostiary libexec/ostiary/ostiary-door share/man/man1/ostiary.1 sh
 	[ -s "$prefix/$path" ]
 	report $? "install places $path" 'the file is missing or empty'
 done
+dead=''
+while IFS=: read -r page link; do
+	link=${link#](} link=${link%)}
+	case $link in http*) continue ;; esac
+	[ -e "$(dirname "$page")/$link" ] || dead="$dead ${page##*/}:$link"
+done < <(grep -roE '\]\([^)#]+' "$prefix/share/doc/ostiary" --include='*.md')
+[ -z "$dead" ]
+report $? 'links between the installed pages lead somewhere' "dead:$dead"
 "$prefix/bin/ostiary" version >/dev/null 2>&1
 report $? 'the installed program runs' "status $?"
 cmp -s out/release/ostiary "$prefix/bin/ostiary"
@@ -24,6 +32,8 @@ report $? 'uninstall' "$out"
 left=$(find "$prefix" ! -type d)
 [ "$left" = "$prefix/bin/other" ]
 report $? 'uninstall removes its own files and no other' "left: $left"
+[ ! -e "$prefix/share/doc/ostiary" ]
+report $? 'and the directory of its pages' "left: $(find "$prefix/share/doc" 2>/dev/null | head -n 5)"
 
 out=$(make install DESTDIR="$work/dest" PREFIX=/usr 2>&1)
 [ -x "$work/dest/usr/bin/ostiary" ]

@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=any timeout=300
+# suite: users=any timeout=900
 # surface.sh - what the program says of itself, the manual page and the completions agree, flag by flag.
 set -u
 cd "$(dirname "$0")/.." || exit 1
