@@ -3,14 +3,28 @@
 Started inside a box by tests/real_agents.sh. Speaks enough of three services' streams for their agents: the
 answer to the first question is a call of the agent's own shell tool, the answer to its result is the
 word DONE. Arguments: port, command; then, outside of the box, perhaps CERT KEY CREDENTIAL: TLS, and whoever does
-not show that credential is not served, as a real service does it. Port 0 takes any and prints it."""
+not show that credential is not served, as a real service does it. Port 0 takes any and prints it.
+
+An agent on a busy machine may answer before its command is over. A command that ends in `echo all-of-""it-ran` is
+asked for again until that is in an answer."""
 import json
 import ssl
 import sys
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 PORT, COMMAND = int(sys.argv[1]), sys.argv[2]
 CERT, KEY, CREDENTIAL = sys.argv[3:6] if len(sys.argv) > 5 else (None, None, None)
+MARK = "all-of-it-ran" if 'all-of-""it-ran' in COMMAND else None
+
+
+def is_done(text, answer):
+    """Has the agent answered, and the command ended? Whoever never comes to its end is let go after a while."""
+    answers = text.count(answer)
+    if not answers or MARK is None or MARK in text or answers > 60:
+        return answers > 0
+    time.sleep(1)
+    return False
 
 
 def anthropic(ask):
@@ -21,8 +35,8 @@ def anthropic(ask):
         "id": "msg_1", "type": "message", "role": "assistant", "model": ask.get("model", "m"), "content": [],
         "stop_reason": None, "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1}}}
     name = next((n for n in tools if n in ("Bash", "bash")), None)
-    if name and "tool_result" not in text:
-        block = {"type": "tool_use", "id": "toolu_1", "name": name, "input": {}}
+    if name and not is_done(text, '"tool_result"'):
+        block = {"type": "tool_use", "id": f"toolu_{text.count('tool_use_id') + 1}", "name": name, "input": {}}
         words = json.dumps({"command": COMMAND, "description": "the one command"})
         delta, why = {"type": "input_json_delta", "partial_json": words}, "tool_use"
     else:
@@ -40,10 +54,11 @@ def openai(ask):
              "shell_command": {"command": COMMAND}, "exec_command": {"cmd": COMMAND}}
     names = [t.get("name") for t in ask.get("tools", [])]
     name = next((n for n in forms if n in names), None)
-    done = "function_call_output" in json.dumps(ask.get("input", []))
+    text = json.dumps(ask.get("input", []))
+    done = is_done(text, '"function_call_output"')
     yield {"type": "response.created", "response": {"id": "resp_1"}}
     if name and not done:
-        item = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": name, "arguments": json.dumps(forms[name])}
+        item = {"type": "function_call", "id": "fc_1", "call_id": f"call_{text.count('function_call_output') + 1}", "name": name, "arguments": json.dumps(forms[name])}
     else:
         word = "DONE" if done else "no shell among " + ",".join(map(str, names))
         item = {"type": "message", "id": "msg_1", "role": "assistant", "content": [{"type": "output_text", "text": word}]}
@@ -55,7 +70,7 @@ def openai(ask):
 def google(ask):
     """Pieces of :streamGenerateContent."""
     names = [f.get("name") for t in ask.get("tools", []) for f in t.get("functionDeclarations", [])]
-    if "run_shell_command" in names and "functionResponse" not in json.dumps(ask.get("contents", [])):
+    if "run_shell_command" in names and not is_done(json.dumps(ask.get("contents", [])), '"functionResponse"'):
         part = {"functionCall": {"name": "run_shell_command", "args": {"command": COMMAND, "description": "the one command"}}}
     else:
         part = {"text": "DONE"}

@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=180
+# suite: users=root,user timeout=900
 # real_agents.sh - the agents from npm, unmodified, each installed under the home's npm prefix: they start
 # in a box, show their screens in a terminal without asking what the profile has answered, and end.
 #
@@ -19,11 +19,11 @@ begin() {
 }
 # leave NAME: Ctrl-C, twice for those that want to be sure.
 leave() {
-	for _ in 1 2 3 4 5 6; do
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
 		term_key C-c
 		sleep 0.2
 		term_key C-c
-		within 3 term_is_at 'host>' && break
+		within 5 term_is_at 'host>' && break
 	done
 	term_is_at 'host>'
 	check "$1 ends when told to" $? "$(term_tail)"
@@ -34,7 +34,7 @@ finished() {
 	term=$1
 	shift
 	for want in "$@"; do
-		shows "$name shows \"$want\"" "$want" 60
+		shows "$name shows \"$want\"" "$want" 300
 	done
 	term_lacks "$dialogs"
 	check "$name asks nothing and has no fault" $? "$(term_screen | grep -E "$dialogs")"
@@ -46,7 +46,7 @@ finished() {
 }
 versioned() { # name
 	local out
-	out=$(timeout 60 "$ostiary" run -q "$1" -- --version </dev/null 2>&1)
+	out=$(timeout 180 "$ostiary" run -q "$1" -- --version </dev/null 2>&1)
 	[ $? = 0 ] && grep -qE '[0-9]+\.[0-9]+\.[0-9]+' <<<"$out"
 	check "$1 -- --version" $? "$out"
 }
@@ -79,7 +79,7 @@ for name in $there; do versioned "$name"; done
 case $there in *codex*)
 	term=main
 	term_type '"$OSTIARY" run -q codex'
-	shows 'codex without a provider asks for a login' 'Sign in with' 40
+	shows 'codex without a provider asks for a login' 'Sign in with' 180
 	leave 'codex at its login'
 	;;
 esac

@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=150
+# suite: users=root,user timeout=900
 # real_agents_work.sh - the agents at work: each asks a model, is told to run a command, runs it with its own
 # shell tool without asking anybody, and says the last word. The model is tests/mock_model.py, in the same box.
 cd "$(dirname "$0")/.." || exit 1
@@ -8,26 +8,27 @@ cd "$(dirname "$0")/.." || exit 1
 cp "$top/tests/mock_model.py" "$work/ws/"
 
 # The command that the model wants: shows that the agent's tools reach the project and nothing else.
-wanted() { echo "echo made by $1 >made.txt; ls -A $HOME/.ssh >>made.txt 2>&1"; }
+wanted() { echo "echo made by $1 >made.txt; ls -A $HOME/.ssh >>made.txt 2>&1; echo all-of-\"\"it-ran"; }
 mkdir -p "$HOME/.ssh" && echo key >"$HOME/.ssh/id_ed25519"
 
 # worked NAME FLAGS COMMAND: the model and the agent in one box, without a terminal.
 worked() {
-	local name=$1 flags=$2 said
+	local name=$1 flags=$2 said why
 	cat >"$name.sh" <<-SH
 		python3 mock_model.py 8123 '$(wanted "$name")' 2>mock.log &
-		for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		for i in \$(seq 300); do
 			python3 -c 'import socket; socket.create_connection(("127.0.0.1", 8123))' 2>/dev/null && break
 			sleep 0.1
 		done
 		$3
 	SH
 	# shellcheck disable=SC2086 # several flags
-	said=$(timeout -k 5 80 "$ostiary" run -q --keep -n "w-$name" --profile "$name" $flags -- sh "$name.sh" </dev/null 2>&1)
+	said=$(timeout -k 5 300 "$ostiary" run -q --keep -n "w-$name" --profile "$name" $flags -- sh "$name.sh" </dev/null 2>&1)
 	same "$name: ends well" $? 0
 	holds "$name: heard the answer to what it did" "$said" DONE
-	"$ostiary" cp -q "w-$name:made.txt" "$work/made-$name" 2>/dev/null
-	same "$name: ran the command in the project" "$(head -n 1 "$work/made-$name" 2>/dev/null)" "made by $name"
+	why=$("$ostiary" cp -q "w-$name:made.txt" "$work/made-$name" 2>&1)
+	[ "$(head -n 1 "$work/made-$name" 2>/dev/null)" = "made by $name" ]
+	check "$name: ran the command in the project" $? "$why; it said: $said"
 	holds "$name: which saw no key" "$(tail -n 1 "$work/made-$name" 2>/dev/null)" 'No such file or directory'
 	[ ! -e made.txt ]
 	check "$name: and changed nothing on the host" $? "$(ls)"
@@ -64,7 +65,7 @@ pi --provider mock --model m -p go"
 		;;
 	copilot)
 		worked copilot '-e COPILOT_PROVIDER_TYPE=anthropic -e COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:8123 -e COPILOT_PROVIDER_API_KEY=none
-			-e COPILOT_MODEL=claude-sonnet-4 -e COPILOT_OFFLINE=true' 'copilot --allow-all-tools -p go'
+			-e COPILOT_MODEL=claude-sonnet-4 -e COPILOT_OFFLINE=true' 'copilot --yolo -p go'
 		;;
 	esac
 done
@@ -78,10 +79,15 @@ case $there in *claude*)
 	check 'claude, started detached' $? "$("$ostiary" ps 2>&1)"
 	"$ostiary" exec -T night -- python3 mock_model.py 8123 "$(wanted claude)" >/dev/null 2>&1 </dev/null &
 	model=$!
+	within 60 "$ostiary" exec -T night -- python3 -c 'import socket; socket.create_connection(("127.0.0.1", 8123))' </dev/null
+	check 'with a model to talk to' $? "$("$ostiary" ps 2>&1)"
 	term_type '"$OSTIARY" attach night'
-	shows 'attach shows its screen' 'bypass permissions on' 30
-	term_type 'please go'
-	shows 'it works without asking' 'DONE' 40
+	shows 'attach shows its screen' 'bypass permissions on' 180
+	# The line and its end apart, or an agent that is late takes both for something pasted.
+	term_key -l 'please go'
+	term_wait 'please go'
+	term_key Enter
+	shows 'it works without asking' 'DONE' 180
 	term_lacks 'Do you want to|1\. Yes'
 	check 'and no question is left' $? "$(term_tail)"
 	term_key C-] d
@@ -91,7 +97,7 @@ case $there in *claude*)
 	tm resize-window -t main -x 90 -y 30
 	term_clear
 	term_type '"$OSTIARY" attach night'
-	shows 'coming back, its screen is drawn again' 'bypass permissions on' 15
+	shows 'coming back, its screen is drawn again' 'bypass permissions on' 120
 	holds 'what it did is in the box' "$("$ostiary" exec -T night -- cat made.txt </dev/null)" 'made by claude'
 	"$ostiary" stop -t 3s night >/dev/null 2>&1
 	term_prompt
