@@ -307,6 +307,15 @@ status pause http://user.example.test/hello >/dev/null
 "$ostiary" exec pause -- sh -c 'while :; do date +%s%N >/tmp/beat; sleep 0.05; done' >"$work/end" 2>&1 &
 beating=$!
 within 60 in_box pause test -s /tmp/beat
+# A door that cannot answer for some seconds, because the machine is full, is not one that knows no names.
+kill -STOP "$(role_pid pause egress)"
+in_box pause sh -c 'echo asks; exec getent ahostsv4 user.example.test' >"$work/name" 2>&1 &
+asking=$!
+within 60 grep -q asks "$work/name"
+sleep 6
+kill -CONT "$(role_pid pause egress)"
+wait $asking
+check "an answer that takes some seconds is waited for" $? "$(cat "$work/name")"
 kill -9 "$(role_pid pause egress)"
 within 60 grep -q 'is paused' "$work/end"
 check "--on-door-fault pause: the user is told" $? "$(cat "$work/end")"

@@ -52,9 +52,11 @@ static int synthesise(struct build *b, int etc, struct err *err)
         snprintf(text, sizeof text, "%s\n", p->hostname);
         if (write_etc(etc, "hostname", text, err) < 0)
                 return -1;
+        /* The door always answers, but on a full machine its start alone may take seconds: what is
+         * lost is asked for again soon, and nobody gives up early. */
         return write_etc(etc, "resolv.conf",
                          p->has_door ? "nameserver " DOOR_GATEWAY_ADDR "\n"
-                                       "options timeout:2 attempts:2\n"
+                                       "options timeout:3 attempts:5\n"
                                      : "# This box has no network; names do not resolve.\n",
                          err);
 }
