@@ -86,6 +86,13 @@ box --limit files=50 -- sh -c 'ulimit -Hn; ulimit -n'
 same 'files: a low limit is no matter of what else the user does' "$code $out" $'0 50\n50'
 kill "$holder"
 wait "$holder" 2>/dev/null
+# Many boxes that begin at once have many descriptors under way, and an ordinary caller may have few.
+( # the hard limit stays as it is
+	ulimit -Sn 200
+	for i in $(seq 24); do "$ostiary" run -q --rm -- true & done
+	wait
+) >"$work/many" 2>&1
+same 'files: two dozen boxes at once of a caller with 200' "$(sort "$work/many" | uniq -c)" ''
 box --limit inotify=20 -- ./hog watches 100
 same 'inotify: no more watches than the limit' "$out" 'refused at 20: No space left on device'
 mkdir "$work/watched"

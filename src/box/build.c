@@ -22,10 +22,9 @@ static const struct {
         {"join a keyring", step_keyring},
         {"limit namespaces", step_ns_limits},
         {"enter the root", step_pivot},
+        {"set limits", step_rlimits},
         /* As late as it can be: making a network takes as long as all of the above. */
         {"join the network", step_network},
-        /* After it: the door's sockets pass through our hands, and may be more than the limit. */
-        {"set limits", step_rlimits},
         {"check the namespaces", step_verify},
         {"close descriptors", step_fds},
         {"drop privileges", step_caps},

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fdio.h"
+#include "base/openfiles.h"
 #include "base/spread.h"
 #include "box/net.h"
 #include "box/net_link.h"
@@ -82,6 +83,7 @@ static int make(void *ctx)
 {
         const struct maker *m = ctx;
         int fds[1 + NET_SOCKETS_N];
+        openfiles_raise();
         int user = open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
         enum net_stage at = user < 0 ? NET_USER : NET_DONE;
         if (at == NET_DONE && send_fds(m->to_fd, NET_USER, &user, 1) < 0)

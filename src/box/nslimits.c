@@ -67,20 +67,6 @@ static int set_limit(int which, const char *name, rlim_t value, struct err *err)
         return 0;
 }
 
-/* many_files(err): as many as we may have, of pid 1; what a command may have is set when it begins
- * (spawn.c). What a user has under way on sockets, in all boxes together, is held against the limit
- * of whoever sends, and a pid 1 that could not send would be none. */
-static int many_files(struct err *err)
-{
-        struct rlimit l;
-        if (getrlimit(RLIMIT_NOFILE, &l) < 0)
-                return err_sys(err, "read the open files limit");
-        l.rlim_cur = l.rlim_max;
-        if (setrlimit(RLIMIT_NOFILE, &l) < 0)
-                return err_sys(err, "set the open files limit");
-        return 0;
-}
-
 int step_rlimits(struct build *b, struct err *err)
 {
         const struct box_limits *l = &b->plan->limits;
@@ -88,8 +74,8 @@ int step_rlimits(struct build *b, struct err *err)
                 return 0;
         if (set_limit(RLIMIT_CORE, "core size", 0, err) < 0) /* case 21 */
                 return -1;
-        if (l->files && many_files(err) < 0)
-                return -1;
+        /* Open files are bounded where a command begins (spawn.c): a low limit would be held
+         * against pid 1 when it passes descriptors on (base/openfiles.h). */
         /* Counted per user namespace since Linux 5.14, so other work of the same user does not
          * count. It stands also where a cgroup counts: two walls cost nothing. */
         if (l->pids && set_limit(RLIMIT_NPROC, "processes", l->pids, err) < 0)

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fdio.h"
+#include "base/openfiles.h"
 #include "base/str.h"
 #include "base/title.h"
 #include "box/role_attack.h"
@@ -248,6 +249,7 @@ _Noreturn void supervisor_main(const struct supervisor_args *a)
         static struct ca ca;
         static struct sup s; /* zeroed, and for the life of the process */
         leave_caller(a);
+        openfiles_raise();
         session_secrets_hide(&a->plan->secrets);
         role_attack(ROLE_SUPERVISOR);
         ca = a->ca;
