@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +27,7 @@ struct info {
 };
 #define GET_INFO _IOWR(0xff, 11, struct info)
 
-enum { SLOTS = 1024, WATCHED_MAX = 8192, SPARE_FDS = 64, JUST_MAX = 32 };
-#define JUST_NS 50000000ll
+enum { SLOTS = 1024, WATCHED_MAX = 8192, SPARE_FDS = 96, JUST_MAX = 32 };
 
 struct proc {
         struct proc *next;
@@ -37,25 +37,36 @@ struct proc {
 
 static struct {
         int epoll_fd;
-        bool has_info;
+        bool has_info, is_by_number;
         struct proc *slots[SLOTS];
         unsigned n, max;
+        /* Numbers come round: who forks 32,000 times in time has the number of a process that ended
+         * a moment ago (case 43). So whatever is remembered is remembered with a descriptor, which
+         * tells a number from the process that had it. */
         struct {
                 pid_t pid;
-                int64_t at;
-        } just[JUST_MAX]; /* those that were recorded last */
+                int pidfd; /* -1: none */
+        } just[JUST_MAX];  /* whose ends were recorded last */
         size_t just_at;
-} p;
+        struct {
+                pid_t tid;
+                int pidfd;
+                struct procs_who who;
+        } last; /* who was asked about last */
+} p = {.last.pidfd = -1};
 
 static int open_pidfd(pid_t pid, unsigned flags)
 {
         return (int)syscall(SYS_pidfd_open, pid, flags);
 }
 
-void procs_begin(int epoll_fd)
+void procs_begin(int epoll_fd, bool is_by_number)
 {
         struct rlimit l;
         p.epoll_fd = epoll_fd;
+        p.is_by_number = is_by_number;
+        for (size_t i = 0; i < JUST_MAX; i++)
+                p.just[i].pidfd = -1;
         if (getrlimit(RLIMIT_NOFILE, &l) == 0) {
                 l.rlim_cur = l.rlim_max;
                 setrlimit(RLIMIT_NOFILE, &l);
@@ -196,12 +207,23 @@ bool procs_who(pid_t tid, struct procs_who *w)
                 const char *text = read_status(tid);
                 return text && who_of(text, w);
         }
+        if (p.is_by_number && tid == p.last.tid) {
+                *w = p.last.who;
+                return true;
+        }
         /* A number is used anew when its process is gone, and then the descriptor says so. */
         struct proc *known = *find(tid);
         if (known && ask(known->pidfd, w))
                 return true;
-        _cleanup_close_ int fd = open_pidfd(tid, OPEN_THREAD);
-        return ask(fd, w);
+        if (tid == p.last.tid && ask(p.last.pidfd, w))
+                return true;
+        close_fd(&p.last.pidfd); /* one for calls that follow each other */
+        p.last.tid = tid;
+        p.last.pidfd = open_pidfd(tid, OPEN_THREAD);
+        if (!ask(p.last.pidfd, w))
+                return false;
+        p.last.who = *w;
+        return true;
 }
 
 /* watch(at, w, fd): takes ${fd} over. */
@@ -245,20 +267,31 @@ bool procs_meet(pid_t tid, struct procs_who *w)
         return true;
 }
 
+/* is_alive(pidfd): it is readable from the end of the process on, also before its parent waits. */
+static bool is_alive(int pidfd)
+{
+        struct pollfd one = {.fd = pidfd, .events = POLLIN};
+        return pidfd >= 0 && poll(&one, 1, 0) == 0;
+}
+
 bool procs_forget(pid_t pid)
 {
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        int64_t now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
         for (size_t i = 0; i < JUST_MAX; i++)
-                if (p.just[i].pid == pid && now - p.just[i].at < JUST_NS)
+                if (p.just[i].pid == pid && (p.is_by_number || is_alive(p.just[i].pidfd)))
                         return false;
-        p.just[p.just_at].pid = pid;
-        p.just[p.just_at].at = now;
-        p.just_at = (p.just_at + 1) % JUST_MAX;
         struct proc **at = find(pid);
-        if (*at)
+        int pidfd = -1;
+        if (*at && is_alive((*at)->pidfd)) { /* else it is one before, and will be told of */
+                pidfd = take_fd(&(*at)->pidfd);
+                epoll_ctl(p.epoll_fd, EPOLL_CTL_DEL, pidfd, NULL);
                 drop(at);
+        }
+        if (pidfd < 0)
+                pidfd = open_pidfd(pid, 0);
+        close_fd(&p.just[p.just_at].pidfd);
+        p.just[p.just_at].pid = pid;
+        p.just[p.just_at].pidfd = pidfd;
+        p.just_at = (p.just_at + 1) % JUST_MAX;
         return true;
 }
 

@@ -20,9 +20,10 @@ struct procs_who {
         pid_t pid, ppid; /* of the whole process, as the host counts */
 };
 
-/* procs_begin(epoll_fd): before anything else, and before the role is confined: it finds out what
- * this kernel can tell. */
-void procs_begin(int epoll_fd);
+/* procs_begin(epoll_fd, is_by_number): before anything else, and before the role is confined: it
+ * finds out what this kernel can tell. ${is_by_number} is false but in the weak build: then a
+ * number is taken for the process that it was last asked about. */
+void procs_begin(int epoll_fd, bool is_by_number);
 
 /* procs_who(tid, who): false when it is gone. */
 bool procs_who(pid_t tid, struct procs_who *);

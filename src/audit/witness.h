@@ -17,12 +17,20 @@ struct err;
 struct seccomp_data;
 struct strs;
 
+/* What the test-only build leaves out (box/weak.h, witness_weak.h); nothing in every other. */
+struct witness_weak {
+#ifdef OSTIARY_WEAK
+        bool is_by_memory, is_by_number, is_waiting;
+#endif
+};
+
 /* What the room of boxes knows of system calls. */
 struct witness_table {
         int (*verdict)(const struct seccomp_data *); /* 0: allowed; else the caller's errno */
         const char *(*name)(int nr);                 /* or NULL */
         void (*listen)(int listener_fd);             /* once, by who answers */
         bool is_all;                                 /* every call is told */
+        struct witness_weak weak;
 };
 
 struct witness {

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifndef AT_EMPTY_PATH
@@ -233,7 +232,7 @@ static void read_exit(struct procs_who *who, struct witness_call *call)
         c.r->status = (uint32_t)arg(0) & 0xff;
         if (!procs_leaving((pid_t)c.q->pid, who, &c.r->cpu_us, &c.r->peak_kib))
                 procs_who((pid_t)c.q->pid, who);
-        call->is_told = procs_forget(who->pid);
+        call->leaving = who->pid;
 }
 
 static void read_any(int error)
@@ -252,27 +251,6 @@ static void read_any(int error)
                 }
         }
         c.r->note = buf_cstr(&c.note);
-}
-
-/* who_is(tid, who, is_exec): asked once for calls that follow each other closely, as a search along
- * PATH does: no number of a process is used anew within that time. */
-static void who_is(pid_t tid, struct procs_who *who, bool is_exec)
-{
-        enum { FRESH_NS = 50000000 };
-        static struct procs_who last;
-        static pid_t last_tid;
-        static int64_t last_at;
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        int64_t now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-        if (tid != last_tid || now - last_at > FRESH_NS) {
-                if (!(is_exec ? procs_meet(tid, who) : procs_who(tid, who)))
-                        return;
-                last = *who;
-                last_tid = tid;
-                last_at = now;
-        }
-        *who = last;
 }
 
 void witness_call_read(const struct witness_scene *scene, const struct seccomp_notif *q, int error,
@@ -295,8 +273,9 @@ void witness_call_read(const struct witness_scene *scene, const struct seccomp_n
         r->verdict = error ? "deny" : "allow";
         if (nr == SYS_exit_group)
                 read_exit(&who, call);
-        else
-                who_is((pid_t)q->pid, &who, nr == SYS_execve || nr == SYS_execveat);
+        else if (!(nr == SYS_execve || nr == SYS_execveat ? procs_meet((pid_t)q->pid, &who)
+                                                          : procs_who((pid_t)q->pid, &who)))
+                who = (struct procs_who){.pid = (pid_t)q->pid};
         r->pid = (uint32_t)who.pid;
         r->ppid = (uint32_t)who.ppid;
 

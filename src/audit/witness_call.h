@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct door_record;
 struct seccomp_notif;
@@ -28,8 +29,9 @@ struct witness_scene {
 };
 
 struct witness_call {
-        bool is_told; /* there is something to record */
-        int sock;     /* a copy of the socket of a connect() over TCP; else -1. The caller's */
+        bool is_told;  /* there is something to record */
+        int sock;      /* a copy of the socket of a connect() over TCP; else -1. The caller's */
+        pid_t leaving; /* the process that is about to end by this call; else 0 */
 };
 
 /* witness_call_read(scene, q, error, record, call): ${error} is what the caller will get, 0 when

@@ -9,6 +9,7 @@
 #include "audit/procs.h"
 #include "audit/witness.h"
 #include "audit/witness_call.h"
+#include "audit/witness_weak.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/confine.h"
@@ -171,13 +172,19 @@ static void finish_call(void)
         struct seccomp_notif q = w.flight->q; /* ours alone from here on */
         struct witness_call call = {.sock = -1};
         struct open_call o = {.sock = -1};
+        /* By the registers, which stand still; what the call points to does not (case 41). */
         int error = w.table->verdict(&q.data);
+        error = witness_weak_verdict(&w.table->weak, &q, error);
         if (!w.flight->is_recorded) {
                 struct door_record r = {.time_us = now_us()};
+                witness_weak_wait(&w.table->weak, w.listener_fd, &q);
                 witness_call_read(&w.scene, &q, error, &r, &call);
-                /* Is it still the same process whose memory we read? */
-                if (ioctl(w.listener_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &q.id) < 0)
-                        call.is_told = false;
+                /* Is it still the same process whose memory we read (case 43)? */
+                if (ioctl(w.listener_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &q.id) < 0 &&
+                    !witness_weak_number(&w.table->weak))
+                        call.is_told = false; /* one that was killed in its exit: see ended() */
+                else if (call.leaving)
+                        call.is_told = procs_forget(call.leaving);
                 if (call.is_told)
                         tell_record(&r);
                 if (call.sock >= 0 && w.open_n < OPEN_MAX && call.is_told) {
@@ -333,7 +340,7 @@ _Noreturn void witness_role_main(const struct witness_begin *b)
         struct epoll_event control = {.events = EPOLLIN};
         if (w.epoll_fd < 0 || epoll_ctl(w.epoll_fd, EPOLL_CTL_ADD, w.control_fd, &control) < 0)
                 _exit(125);
-        procs_begin(w.epoll_fd);
+        procs_begin(w.epoll_fd, witness_weak_number(&w.table->weak));
         if (!b->is_first)
                 confine();
         for (;;) {

@@ -76,7 +76,6 @@ static void keep_capabilities(void)
 
 int step_caps(struct build *b, struct err *err)
 {
-        (void)b;
         if (box_weak(WEAK_CAPS))
                 keep_capabilities();
         else if (drop_capabilities(err) < 0)
@@ -92,6 +91,7 @@ int step_caps(struct build *b, struct err *err)
         if (prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0) < 0 ||
             prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != dumpable)
                 return err_sys(err, "become undumpable");
+        box_weak_wait(WEAK_WAIT_TIED, b->ctl_fd);
         /* After the last change of credentials, because such a change clears it (case 42). */
         if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
                 return err_sys(err, "tie the box to its supervisor");

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "box/seccomp.h"
 #include "box/step.h"
+#include "box/weak.h"
 #include "wire/frame.h"
 #include "wire/msg.h"
 
@@ -22,6 +23,7 @@ enum { HELPER_STACK = 256 << 10 }; /* a frame is made on it */
 static int send_built(struct build *b)
 {
         int fds[2] = {b->notify_fd, b->shown_root_fd};
+        box_weak_wait(WEAK_WAIT_BUILT, b->ctl_fd);
         return frame_send(b->ctl_fd, MSG_BUILT, NULL, fds, b->notify_fd >= 0 ? 2 : 0);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/exitcode.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,11 @@ static const char *const layer_names[WEAK_LAYERS_N] = {
         [WEAK_CWD] = "cwd",
         [WEAK_SCRUB] = "scrub",
         [WEAK_TRIPWIRE] = "tripwire",
+        [WEAK_NOTIFY_MEMORY] = "notify-memory",
+        [WEAK_NOTIFY_ID] = "notify-id",
+        [WEAK_WAIT_TIED] = "wait-tied",
+        [WEAK_WAIT_BUILT] = "wait-built",
+        [WEAK_WAIT_HELD] = "wait-held",
 };
 
 static bool is_weak[WEAK_LAYERS_N];
@@ -76,6 +82,13 @@ void box_weak_init(void)
 bool box_weak(enum box_weak_layer layer)
 {
         return is_weak[layer];
+}
+
+void box_weak_wait(enum box_weak_layer layer, int fd)
+{
+        struct pollfd end = {.fd = fd};
+        if (is_weak[layer])
+                poll(&end, 1, 20000);
 }
 
 char *box_weak_word(void)

@@ -36,8 +36,14 @@ enum box_weak_layer {
         WEAK_PTY,
         WEAK_HOME_MASK,
         WEAK_CWD,
-        WEAK_SCRUB,    /* of the door: values in answers stay as they are */
-        WEAK_TRIPWIRE, /* of the door: placeholders are not looked for */
+        WEAK_SCRUB,         /* of the door: values in answers stay as they are */
+        WEAK_TRIPWIRE,      /* of the door: placeholders are not looked for */
+        WEAK_NOTIFY_MEMORY, /* the witness decides on clone3 by what stands in memory */
+        WEAK_NOTIFY_ID,     /* the witness takes a number for the process that once had it */
+        /* No walls: with these a role waits where a race would have to be met by chance. */
+        WEAK_WAIT_TIED,  /* pid 1, before it is tied to its supervisor: for the end of that */
+        WEAK_WAIT_BUILT, /* the same with the filter on, before the last word of the start */
+        WEAK_WAIT_HELD,  /* the witness, over bind(), until its caller's number is another's */
         WEAK_LAYERS_N,
 };
 
@@ -50,6 +56,10 @@ void box_weak_init(void);
 
 /* box_weak(layer): was this layer asked to be left out? */
 bool box_weak(enum box_weak_layer);
+
+/* box_weak_wait(layer, fd): if it was asked for, wait until the other end of ${fd} is closed;
+ * twenty seconds at most. */
+void box_weak_wait(enum box_weak_layer, int fd);
 
 /* box_weak_word(): what a role of the door gets as its only variable, or NULL; its layers are asked
  * for by role_weak (role/role.h). */
@@ -65,6 +75,11 @@ static inline bool box_weak(enum box_weak_layer layer)
 {
         (void)layer;
         return false;
+}
+
+static inline void box_weak_wait(enum box_weak_layer layer, int fd)
+{
+        (void)layer, (void)fd;
 }
 
 static inline char *box_weak_word(void)

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "base/strs.h"
 #include "box/seccomp.h"
+#include "box/weak.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +105,11 @@ int sup_witness_prepare(struct sup *s, struct err *err)
                                             .name = box_seccomp_name,
                                             .listen = box_seccomp_listen,
                                             .is_all = s->plan->box.audit == BOX_AUDIT_ALL}};
+#ifdef OSTIARY_WEAK
+        w->table.weak = (struct witness_weak){.is_by_memory = box_weak(WEAK_NOTIFY_MEMORY),
+                                              .is_by_number = box_weak(WEAK_NOTIFY_ID),
+                                              .is_waiting = box_weak(WEAK_WAIT_HELD)};
+#endif
         s->witness = w;
         if (start(s, err) < 0) {
                 give_up(s, NULL);

@@ -228,7 +228,7 @@ static void processes(void)
         struct procs_end end;
         struct epoll_event e;
         _cleanup_close_ int ep = epoll_create1(EPOLL_CLOEXEC);
-        procs_begin(ep);
+        procs_begin(ep, false);
         CHECK("who we are",
               procs_who(getpid(), &who) && who.pid == getpid() && who.ppid == getppid());
         CHECK("and who is not", !procs_who(1 << 22, &who));
@@ -267,7 +267,13 @@ static void processes(void)
         }
         CHECK("nobody is watched any more", procs_watched_n() == 0);
         CHECK("two threads that end one process are one end",
-              procs_forget(77) && !procs_forget(77));
+              procs_forget(getpid()) && !procs_forget(getpid()));
+        pid_t gone = fork();
+        if (gone == 0)
+                _exit(0);
+        waitpid(gone, NULL, 0);
+        CHECK("two processes of one number are two ends",
+              procs_forget(gone) && procs_forget(gone));
 }
 
 static void answers(void)
