@@ -137,7 +137,7 @@ static bool by_user(const struct file_classes *t, const struct file_parts *parts
 }
 
 /* The rows by the byte they begin with, wildcards under *; made once, the same every time. */
-enum { ROWS_MAX = 1024 };
+enum { ROWS_MAX = 2048 };
 static uint16_t first_row[256], next_row[ROWS_MAX];
 
 static void index_rows(void)

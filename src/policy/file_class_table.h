@@ -13,8 +13,10 @@ struct file_class_row {
         const char *pattern;
         const char *why;
 };
-extern const struct file_class_row file_class_open_rows[], file_class_build_rows[];
-extern const size_t file_class_open_rows_n, file_class_build_rows_n;
+extern const struct file_class_row file_class_agent_rows[], file_class_open_rows[],
+        file_class_build_rows[], file_class_tools_rows[];
+extern const size_t file_class_agent_rows_n, file_class_open_rows_n, file_class_build_rows_n,
+        file_class_tools_rows_n;
 /* file_class_row_at(i): the i-th row of all tables in the order in which they are asked, or NULL.
  */
 const struct file_class_row *file_class_row_at(size_t i);

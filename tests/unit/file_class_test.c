@@ -4,7 +4,10 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "policy/file_class.h"
+#include "policy/file_class_table.h"
 #include "unit/check.h"
+
+#include <stdlib.h>
 
 #define P FILE_PLAIN
 #define C FILE_RUNS_ON_COMMIT
@@ -47,6 +50,72 @@ static const struct {
         {"lint-staged.config.mjs", C, 0},
         {"commitlint.config.js", C, 0},
         {".hg/hgrc", C, 0},
+        {"captainhook.json", C, 0},
+        {"grumphp.yml.dist", C, 0},
+        {"cog.toml", C, 0},
+        {"hk.pkl", C, 0},
+        {".trunk/trunk.yaml", C, 0},
+        {".hooks/pre-commit", C, 0},
+        {"home/gitconfig", C, 0},
+        {"dot_gitconfig.tmpl", C, 0},
+        {".jj/repo/store/git_target", C, 0},
+        {"_darcs/prefs/defaults", C, 0},
+        /* files of this kind that came up since */
+        {"docs/conf.py", B, 0},
+        {"mkdocs.yml", B, 0},
+        {"book.toml", B, 0},
+        {"_plugins/x.rb", B, 0},
+        {"Doxyfile", B, 0},
+        {".latexmkrc", B, 0},
+        {"main.tf", B, 0},
+        {"ansible.cfg", B, 0},
+        {"kustomization.yaml", B, 0},
+        {".golangci.yml", B, 0},
+        {"phpstan.neon", B, 0},
+        {"dprint.json", B, 0},
+        {"buf.gen.yaml", B, 0},
+        {".proverc", B, 0},
+        {"nodemon.json", B, 0},
+        {"tools/bazel", B, 0},
+        {"pylock.toml", B, 0},
+        {".config/dotnet-tools.json", B, 0},
+        {"src/app.pro", B, 0},
+        {"config/runtime.exs", B, 0},
+        {"lib/app.ex", P, 0},
+        {"Kconfig", B, 0},
+        {"nix/pkgs.nix", B, 0},
+        {"dub.json", B, 0},
+        {"=DEPS", P, 0},
+        {"DEPS", B, 0},
+        {"deps", P, 0},
+        {"hie.yaml", O, 0},
+        {".merlin", O, 0},
+        {".bsp/sbt.json", O, 0},
+        {"omnisharp.json", O, 0},
+        {"rust-analyzer.toml", O, 0},
+        {"analysis_options.yaml", O, 0},
+        {".formatter.exs", O, 0},
+        {".luarc.json", O, 0},
+        {"Session.vim", O, 0},
+        {"dot_zshrc.tmpl", O, 0},
+        {"run_once_install.sh", O, 0},
+        {".kube/config", O, 0},
+        {".aws/config", O, 0},
+        {".github/settings.yml", I, 0},
+        {".github/ISSUE_TEMPLATE/bug.md", P, 0},
+        {".mergify.yml", I, 0},
+        {"wrangler.toml", I, 0},
+        {".changeset/config.json", I, 0},
+        {".changeset/brave-cats.md", P, 0},
+        {".specify/memory/constitution.md", A, 0},
+        {".aiassistant/rules/x.md", A, 0},
+        {".rovodev/config.yml", A, 0},
+        {"docs/review.prompt.md", A, 0},
+        {"src/x.instructions.md", A, 0},
+        {"gemini-extension.json", A, 0},
+        {".geminiignore", A, 0},
+        {".coderabbit.yaml", A, 0},
+        {"replit.md", A, 0},
         /* case 61, 62: configuration and pointers */
         {".git/config", C, 0},
         {".git/config.worktree", C, 0},
@@ -427,6 +496,37 @@ static void check_page(void)
         CHECK("the page shows the tables", str_ends(buf_cstr(&page), buf_cstr(&out)));
 }
 
+/* A path that a row's own pattern fits, with something in the place of its stars. */
+static char *example(const char *pattern)
+{
+        _cleanup_buf_ struct buf b = {0};
+        pattern += *pattern == '=';
+        pattern += *pattern == '/';
+        for (; *pattern; pattern++)
+                buf_put_str(&b, *pattern == '*' ? "a" : (const char[2]){*pattern, 0});
+        size_t len = strlen(buf_cstr(&b));
+        return str_fmt("deep/in/%s%s", buf_cstr(&b),
+                       len && buf_cstr(&b)[len - 1] == '/' ? "some-file" : "");
+}
+
+/* Every row is asked, whatever their number, and none is written twice. */
+static void check_rows(void)
+{
+        size_t n = 0;
+        for (const struct file_class_row *r; (r = file_class_row_at(n)); n++) {
+                struct file_class_verdict v;
+                char *path = example(r->pattern);
+                file_class_of(NULL, path, &v);
+                if (v.class == FILE_PLAIN)
+                        check(false, "a row holds", "%s does not fit %s", path, r->pattern);
+                free(path);
+                for (size_t k = 0; k < n; k++)
+                        if (strcmp(file_class_row_at(k)->pattern, r->pattern) == 0)
+                                check(false, "rows are there once", "%s", r->pattern);
+        }
+        check(n > 800, "rows", "only %zu", n);
+}
+
 int main(void)
 {
         size_t wrong_n = 0, n = sizeof rows / sizeof rows[0];
@@ -455,6 +555,7 @@ int main(void)
         CHECK("ignored", file_class_is_ignored_name("node_modules") &&
                                  !file_class_is_ignored_name("src") &&
                                  !file_class_is_ignored_name("Node_Modules"));
+        check_rows();
         check_user();
         check_page();
         return check_end();
