@@ -33,6 +33,7 @@ struct classify *classify_new(const struct ws_root *root, const struct file_clas
                 str_no_memory();
         c->root = root;
         c->classes = classes;
+        classify_said_user(&c->said, root);
         classify_said_read(&c->said, root, &root->before);
         classify_said_read(&c->said, root, &root->after);
         return c;

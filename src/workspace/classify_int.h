@@ -1,5 +1,5 @@
-/* classify_int.h - what a repository's own settings say about other files: where its hooks are, and
- * which files its configuration includes. Shared by classify.c and classify_said.c. */
+/* classify_int.h - what a repository's settings and the user's own say about other files: where
+ * hooks are, and which files a configuration includes. Shared by classify.c and classify_said.c. */
 #ifndef WORKSPACE_CLASSIFY_INT_H
 #define WORKSPACE_CLASSIFY_INT_H
 
@@ -16,6 +16,9 @@ struct classify_said {
 /* classify_said_read(s, root, view): add what .git/config and .git/hooks of the root say; a view
  * without layers says nothing. */
 void classify_said_read(struct classify_said *, const struct ws_root *, const struct ws_view *);
+/* classify_said_user(s, root): what the user's own git settings name within the root: hooks by a
+ * relative core.hooksPath, files that they include, and themselves, if they are links into it. */
+void classify_said_user(struct classify_said *, const struct ws_root *);
 /* classify_said_judge(s, path, verdict): replace a verdict when the settings name this path. */
 void classify_said_judge(const struct classify_said *, const char *path,
                          struct file_class_verdict *);

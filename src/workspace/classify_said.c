@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "policy/file_class.h"
 #include "policy/git_config.h"
+#include "workspace/git_user.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,10 +51,14 @@ static bool join(const char *base, const char *path, struct buf *out)
 
 static void add(struct strs *list, const struct ws_root *root, const char *base, const char *path)
 {
-        _cleanup_buf_ struct buf full = {0};
+        _cleanup_buf_ struct buf full = {0}, from_top = {0};
         if (!path || !*path || *path == '~' || list->n >= SAID_MAX)
                 return;
         if (*path == '/') {
+                buf_put_u8(&from_top, '/');
+                if (!join("", path, &from_top))
+                        return;
+                path = buf_cstr(&from_top);
                 if (!root->host || !*root->host || !str_is_beneath(path, root->host))
                         return;
                 path += strlen(root->host);
@@ -96,6 +101,26 @@ void classify_said_read(struct classify_said *s, const struct ws_root *root,
         read_config(s, root, view, ".git", ".git/config.worktree");
         if (ws_view_link(view, ".git/hooks", &target, NULL) == 0 && target.len > 0)
                 add(&s->hooks, root, ".git", buf_cstr(&target));
+}
+
+void classify_said_user(struct classify_said *s, const struct ws_root *root)
+{
+        _cleanup_git_user_ struct git_user u;
+        git_user_open(&u);
+        for (size_t i = 0; i < u.n; i++) {
+                const char *own = u.v[i].path;
+                add(&s->configs, root, "", *own == '/' ? own : NULL);
+                for (size_t k = 0; k < u.v[i].config.n; k++) {
+                        const struct git_config_entry *e = &u.v[i].config.v[k];
+                        bool is_hooks = strcmp(e->key, "core.hookspath") == 0;
+                        if (!e->value || (!is_hooks && strcmp(e->key, "include.path") != 0 &&
+                                          !ends(e->key, "includeif.", ".path")))
+                                continue;
+                        _cleanup_free_ char *path =
+                                git_user_path(&u, e->value, is_hooks ? NULL : own);
+                        add(is_hooks ? &s->hooks : &s->configs, root, "", path);
+                }
+        }
 }
 
 void classify_said_judge(const struct classify_said *s, const char *path,

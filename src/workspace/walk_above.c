@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
-#include "policy/git_config.h"
+#include "workspace/git_user.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -150,43 +150,15 @@ struct walk_above *walk_above_read(struct walk *w)
 /* --- the user's own ignore file ----------------------------------------------------------------
  */
 
-/* last_named(path, &value): what a configuration says of core.excludesFile, if anything. */
-static void last_named(const char *path, char **value)
-{
-        _cleanup_git_config_ struct git_config c = {0};
-        _cleanup_buf_ struct buf b = {0};
-        if (!path || walk_ignore_bytes(path, GIT_CONFIG_MAX, &b) < 0 ||
-            git_config_parse(buf_cstr(&b), b.len, &c) < 0)
-                return;
-        const char *v = git_config_last(&c, "core.excludesfile");
-        if (!v)
-                return;
-        free(*value);
-        *value = str_dup(v);
-}
-
 struct ignore *walk_above_user(void)
 {
-        const char *home = getenv("HOME"), *xdg = getenv("XDG_CONFIG_HOME");
-        const char *global = getenv("GIT_CONFIG_GLOBAL");
-        if (!home || *home != '/')
-                return NULL;
-        _cleanup_free_ char *config =
-                xdg && *xdg == '/' ? str_dup(xdg) : str_fmt("%s/.config", home);
-        _cleanup_free_ char *of_xdg = str_fmt("%s/git/config", config);
-        _cleanup_free_ char *of_home = str_fmt("%s/.gitconfig", home);
-        _cleanup_free_ char *named = NULL;
-        if (global) {
-                last_named(global, &named);
-        } else {
-                last_named(of_xdg, &named);
-                last_named(of_home, &named);
-        }
-        _cleanup_free_ char *path = !named                    ? str_fmt("%s/git/ignore", config)
-                                    : str_starts(named, "~/") ? str_fmt("%s%s", home, named + 1)
-                                                              : str_dup(named);
+        _cleanup_git_user_ struct git_user u;
         _cleanup_buf_ struct buf b = {0};
-        if (*path != '/' || walk_ignore_bytes(path, WALK_RULES_MAX, &b) < 0 || b.len == 0)
+        git_user_open(&u);
+        const char *named = git_user_last(&u, "core.excludesfile");
+        _cleanup_free_ char *path =
+                named ? git_user_path(&u, named, NULL) : str_fmt("%s/git/ignore", u.config_dir);
+        if (!*u.home || *path != '/' || git_user_bytes(path, WALK_RULES_MAX, &b) < 0 || b.len == 0)
                 return NULL;
         return ignore_parse((const char *)b.data, b.len);
 }

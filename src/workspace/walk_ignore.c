@@ -33,27 +33,22 @@ static int host_fd(const struct walk *w, const struct walk_frame *f)
         return p->layer == w->root->before.n - 1 ? p->fd : -1;
 }
 
-/* read_plain(dir, path, flags, max, b): a regular file of the host. */
-static int read_plain(int dir, const char *path, int flags, size_t max, struct buf *b)
+/* read_plain(dir, path, max, b): a regular file of the host, through no link. */
+static int read_plain(int dir, const char *path, size_t max, struct buf *b)
 {
         struct stat st;
         _cleanup_close_ int fd =
-                openat(dir, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
+                openat(dir, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         b->max = max + 1;
         if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
                 return -1;
         return fdio_read_all(fd, b, max);
 }
 
-int walk_ignore_bytes(const char *path, size_t max, struct buf *b)
-{
-        return read_plain(AT_FDCWD, path, 0, max, b);
-}
-
 struct ignore *walk_ignore_read(int dir, const char *path)
 {
         _cleanup_buf_ struct buf b = {0};
-        if (read_plain(dir, path, O_NOFOLLOW, WALK_RULES_MAX, &b) < 0 || b.len == 0)
+        if (read_plain(dir, path, WALK_RULES_MAX, &b) < 0 || b.len == 0)
                 return NULL;
         return ignore_parse((const char *)b.data, b.len);
 }
@@ -134,7 +129,7 @@ static void index_read(struct walk_repo *repo)
                 repo->is_known = true; /* a fresh repository: nothing is tracked */
                 return;
         }
-        repo->is_known = read_plain(repo->git_fd, "index", O_NOFOLLOW, GIT_INDEX_MAX, &b) == 0 &&
+        repo->is_known = read_plain(repo->git_fd, "index", GIT_INDEX_MAX, &b) == 0 &&
                          git_index_parse(&repo->index, b.data, b.len) == 0;
 }
 

@@ -89,11 +89,8 @@ enum walk_tracked { WALK_UNTRACKED, WALK_TRACKED, WALK_NO_REPO, WALK_TRACKED_UNK
 enum walk_tracked walk_is_tracked(struct walk_frame *, const char *path);
 
 enum { WALK_RULES_MAX = 4 << 20 };
-/* walk_ignore_read(dir, path): an ignore file of the host, through no link; NULL when there is
- * none. walk_ignore_bytes(path, max, b): a regular file that the user names, wherever that leads.
- */
+/* walk_ignore_read(dir, path): an ignore file of the host, through no link; NULL: there is none. */
 struct ignore *walk_ignore_read(int dir, const char *path);
-int walk_ignore_bytes(const char *path, size_t max, struct buf *);
 
 /* walk_repo_open(w, dir): the repository whose .git is in ${dir}. walk_repo_says: its info/exclude,
  * then the user's own file. walk_repo_tracked: its index; paths are from ${dir} on. */

@@ -161,11 +161,48 @@ static void test_meanwhile(int dir_fd, char *dir)
         ws_view_free(&now.after);
 }
 
+/* A hooks directory of every repository, and settings that lie in the workspace: dotfiles. */
+static void test_user(void)
+{
+        char path[128];
+        is("my/hooks/pre-commit", FILE_PLAIN, NULL);
+        is("dots/git-settings", FILE_PLAIN, NULL);
+        put("home", "text",
+            "[core]\n hooksPath = my/hooks\n[include]\n path = ~/../b/dots/included\n"
+            "[includeIf \"gitdir:~/\"]\n path = ../b/dots/mine\n");
+        snprintf(path, sizeof path, "%s/home", top);
+        setenv("HOME", path, 1);
+        snprintf(path, sizeof path, "%s/home/.gitconfig", top);
+        if (symlink("text", path) < 0)
+                abort();
+        is("my/hooks/pre-commit", FILE_RUNS_ON_COMMIT, "core.hooksPath");
+        is("my/other", FILE_PLAIN, NULL);
+        is("dots/included", FILE_RUNS_ON_COMMIT, "core.pager");
+        is("dots/mine", FILE_RUNS_ON_COMMIT, "core.pager");
+        is("dots/git-settings", FILE_PLAIN, NULL);
+        if (unlink(path) < 0 || symlink("../b/dots/git-settings", path) < 0)
+                abort();
+        is("dots/git-settings", FILE_RUNS_ON_COMMIT, "core.pager");
+        setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
+        is("dots/git-settings", FILE_PLAIN, NULL);
+        unsetenv("GIT_CONFIG_GLOBAL");
+        setenv("HOME", "/nonexistent", 1);
+}
+
 int main(void)
 {
         char dir[64];
         if (!mkdtemp(top))
                 return 1;
+        setenv("HOME", "/nonexistent", 1);
+        unsetenv("GIT_CONFIG_GLOBAL");
+        unsetenv("XDG_CONFIG_HOME");
+        put("b", "my/hooks/pre-commit", "#!/bin/sh\n");
+        put("b", "my/other", "x");
+        for (size_t i = 0; i < 3; i++)
+                put("b",
+                    (const char *const[]){"dots/included", "dots/mine", "dots/git-settings"}[i],
+                    "[core]\n pager = run-me\n");
         make_trees();
         snprintf(dir, sizeof dir, "%s/a", top);
         int a = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -175,6 +212,7 @@ int main(void)
         ws_view_add(&root.before, a, false);
         ws_view_add(&root.after, b, false);
 
+        test_user();
         is(".git/config", FILE_PLAIN, "");
         is(".git/config.worktree", FILE_RUNS_ON_COMMIT, "core.fsmonitor");
         is(".git/hooks/pre-commit", FILE_RUNS_ON_COMMIT, "hook");
