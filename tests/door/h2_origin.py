@@ -137,6 +137,7 @@ class Origin:
 
 
 def serve(s, context):
+    t = s
     try:
         s.settimeout(30)
         t = context.wrap_socket(s, server_side=True, do_handshake_on_connect=False)
@@ -146,11 +147,10 @@ def serve(s, context):
             seen[name] = seen.get(name, 0) + 1
             number = seen[name]
         Origin(t, name, number).run()
-        t.close()
     except (OSError, Closed, Failed, ssl.SSLError, AttributeError, ValueError):
         pass
     finally:
-        s.close()
+        t.close() # whoever keeps the connection has to see that nobody reads it any more
 
 
 class Socket(ssl.SSLSocket):
