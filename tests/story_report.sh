@@ -60,6 +60,7 @@ page=$work/r.html
 say "$ostiary" report "$box" -o "$page"
 same 'report writes a file' "$code $out" '0 '
 has 'and says where' "$err" "the report of box $box is in $page"
+same 'which its owner alone may read, as the log' "$(stat -c %a "$page")" 600
 html=$(cat "$page")
 same 'to standard output the same' "$("$ostiary" report "$box" -o - | wc -c)" "$(wc -c <"$page")"
 say "$ostiary" report "$box"

@@ -33,9 +33,8 @@ static int put_file(const char *path, struct buf *b, struct err *err)
         }
         /* A link is written through, as with any other program's -o. */
         _cleanup_free_ char *real = realpath(path, NULL);
-        mode_t mask = umask(0);
-        umask(mask);
-        return fdio_write_file(AT_FDCWD, real ? real : path, buf_cstr(b), 0666 & ~mask, err);
+        /* It names files, hosts and command lines, as the log does: for its owner alone. */
+        return fdio_write_file(AT_FDCWD, real ? real : path, buf_cstr(b), 0600, err);
 }
 
 static int run(int argc, char **argv)

@@ -81,8 +81,10 @@ void runargs_init(struct runargs *r, const struct cmd *cmd, enum runargs_kind ki
                          "keep what each command changes apart (ostiary help turns)"),
                 ARG_BOOL(0, "keep", &o->is_kept, "keep the box at its end, even without changes"),
                 ARG_BOOL(0, "rm", &o->is_removed, "discard the box at its end, changes included"),
-                ARG_BOOL('q', "quiet", &r->stream.is_quiet,
-                         "no line about the box before and after"),
+                ARG_BOOL(
+                        'q', "quiet", &r->stream.is_quiet,
+                        "no line about the box before and after, and no notices: questions wait in "
+                        "`ostiary approvals`"),
         };
         const struct arg attach[] = {
                 ARG_BOOL(0, "resume", &r->is_resumed,
