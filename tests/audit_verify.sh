@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=120
+# suite: users=root,user timeout=240
 # audit_verify.sh - `ostiary audit verify` finds every change of a log: an edit, a gap, an added line, a cut in the
 # middle of a line and at the end, a log or a head that is gone; and finds nothing where nothing was changed.
 set -u
