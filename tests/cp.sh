@@ -155,7 +155,7 @@ check 'it sleeps again' $? 'it is listed as running'
 turns=cp-turns-$$
 (cd "$work/ws" && "$OSTIARY" create -q --turns --name "$turns") >/dev/null 2>&1
 "$OSTIARY" exec "$turns" -- sh -c 'echo t >turn'
-said= failed=0
+said='' failed=0
 for i in $(seq 1 25); do
 	"$OSTIARY" exec -q "$turns" -- sh -c "echo $i >>turn" >/dev/null 2>&1 &
 	other=$!
