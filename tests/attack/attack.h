@@ -48,8 +48,8 @@ struct attack_case {
 
 extern const struct attack_case tty_cases[], ns_cases[], mount_cases[], kernel_cases[],
         boot_cases[], proc_cases[], peer_cases[], sysctl_cases[], socket_cases[], net_cases[],
-        path_cases[], ipc_cases[], file_cases[], state_cases[], design_cases[], limit_cases[],
-        host_cases[];
+        path_cases[], ipc_cases[], file_cases[], state_cases[], notify_cases[], design_cases[],
+        limit_cases[], host_cases[];
 
 /* out_*(out, ...): set the outcome. The first escape stays; a later refusal does not hide it. */
 void out_blocked(struct outcome *, int err, const char *fmt, ...)
@@ -88,5 +88,10 @@ int write_back(const char *path);
 
 /* errno_name(e): "EPERM", never NULL. */
 const char *errno_name(int e);
+
+/* storm_main(), reuse_main(): the two halves of case 43 that run inside; notify_cases.sh talks to
+ * them through standard input and output. The exit code of the program. */
+int storm_main(void);
+int reuse_main(void);
 
 #endif

@@ -28,7 +28,7 @@ parent_of() { awk '/^PPid:/ { print $2 }' "/proc/$1/status" 2>/dev/null; }
 start_held() {
 	box ostiary '' -- "$inside" hold 20 "$1" </dev/null >/dev/null 2>&1 &
 	box_cli=$!
-	wait_for 5 is_held "$1" || return 1
+	wait_for 20 is_held "$1" || return 1
 	box_command=$(held "$1")
 	box_init=$(parent_of "$box_command")
 	box_supervisor=$(parent_of "$box_init")
@@ -43,7 +43,7 @@ if ! start_held "$mark"; then
 	not_ok 42 "${name[42]}" "the box did not start, or is not the child of a supervisor"
 else
 	kill -KILL "$box_supervisor"
-	if wait_for 2 is_gone "$mark"; then
+	if wait_for 10 is_gone "$mark"; then
 		ok 42 "${name[42]}"
 	else
 		not_ok 42 "${name[42]}" "the box lived on without its supervisor"
@@ -79,7 +79,7 @@ for victim in init supervisor all; do
 	all) kill -KILL "$box_supervisor" "$box_init" "$box_cli" 2>/dev/null ;;
 	esac
 	wait "$box_cli" 2>/dev/null
-	wait_for 2 is_gone "$mark" || left="a box lived on after its $victim was killed"
+	wait_for 10 is_gone "$mark" || left="a box lived on after its $victim was killed"
 	tree_state >"$res/tree.after"
 	cmp -s "$res/tree.before" "$res/tree.after" || left="the tree changed after its $victim was killed: $(diff "$res/tree.before" "$res/tree.after" | head -n 2 | tr '\n' ' ')"
 	grep -q " $work/" /proc/self/mountinfo && left="a mount was left after its $victim was killed"
@@ -170,6 +170,40 @@ else
 	ok 22w "${name[22w]}"
 fi
 
+# --- 23w: what is to be shown turns into a link to /proc between check and use ---------------------------
+
+# Two ways to be led astray: the host's /proc is shown in its place, or it is mounted over the box's own.
+mkdir -p "$work/swap23/w/sub"
+ln -s /proc "$work/swap23/link"
+mkfifo "$work/swap23/hold"
+below_proc='grep -o " /proc/[^ ]*" /proc/self/mountinfo | sort | tr "\n" " "'
+swapped_box() { # a box that shows what is swapped; prints what stands below its /proc
+	(cd / && "${user_env[@]}" timeout 20 "$work/bin/ostiary" run -q --rm --workspace "$work/swap23/w" \
+		--bind "$work/swap23/w/sub:ro" -- /bin/sh -c "echo started \$($below_proc); [ -L sub ] || ls sub" 2>/dev/null </dev/null 9>&-)
+}
+ordinary=$(swapped_box)
+"$work/bin/plant" swap "$work/swap23/w/sub" "$work/swap23/link" <"$work/swap23/hold" &
+swapper=$!
+exec 9>"$work/swap23/hold"
+odd='' started=0 refused=0
+for _ in $(seq 40); do
+	out=$(swapped_box)
+	[[ $out == started* ]] && started=$((started + 1)) || refused=$((refused + 1))
+	[ -z "$out" ] || [ "$out" = "$ordinary" ] || odd=$out
+done
+exec 9>&-
+wait "$swapper" 2>/dev/null
+if [ -n "$odd" ]; then
+	not_ok 23w "${name[23w]}" "beside \"$ordinary\" it was once \"${odd:0:200}\""
+elif [[ $ordinary != started* ]] || [ "$started" = 0 ]; then
+	not_ok 23w "${name[23w]}" "no box started"
+elif [ "$refused" = 0 ]; then
+	skip 23w "${name[23w]}" "the race was never met: $started of 40 boxes started, none was refused"
+	note[23w]='no control here'
+else
+	ok 23w "${name[23w]}"
+fi
+
 # --- 26, 26h: mounts of one side do not spread to the other, in a workspace shown as it is -------------
 
 # spreads_out WEAKEN: does a mount made in the box show up in our own mount table?
@@ -177,20 +211,30 @@ spreads_out() {
 	local cli seen=1
 	box ostiary-weak "$1" --live -- "$inside" 26 </dev/null >/dev/null 2>&1 &
 	cli=$!
-	wait_for 3 grep -q ostiary-attack-26 /proc/self/mountinfo && seen=0
+	# As long as it lives, however slowly it starts.
+	while kill -0 "$cli" 2>/dev/null; do
+		[[ $(</proc/self/mountinfo) != *ostiary-attack-26\ * ]] || seen=0
+		sleep 0.02
+	done
 	wait "$cli"
 	return $seen
 }
 
 # spreads_in WEAKEN: does a mount that we make while the box runs show up in there?
 spreads_in() {
-	local mark="mark26-$RANDOM-$$" cli seen=1
+	local cli seen=1
 	mkdir -p "$work/ws/late"
-	box ostiary-weak "$1" --live -- /bin/sh -c "'$inside' hold 1 $mark; cat late/secret" \
-		</dev/null >"$res/late" 2>/dev/null &
+	mkfifo "$res/late.in"
+	# shellcheck disable=SC2016
+	box ostiary-weak "$1" --live -- /bin/sh -c 'echo ready; read _; cat late/secret' \
+		<"$res/late.in" >"$res/late" 2>/dev/null &
 	cli=$!
-	wait_for 5 is_held "$mark"
+	exec 4>"$res/late.in"
+	wait_for 30 grep -q ready "$res/late"
 	mount -t tmpfs -o size=64k ostiary-late "$work/ws/late" && echo "$canary" >"$work/ws/late/secret"
+	echo >&4
+	exec 4>&-
+	rm "$res/late.in"
 	wait "$cli"
 	grep -q "$canary" "$res/late" && seen=0
 	umount "$work/ws/late"

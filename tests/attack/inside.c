@@ -18,9 +18,9 @@
 #define CASE_DEADLINE_MS 8000
 
 static const struct attack_case *const groups[] = {
-        tty_cases,  ns_cases,     mount_cases,  kernel_cases, boot_cases, proc_cases,
-        peer_cases, sysctl_cases, socket_cases, net_cases,    path_cases, ipc_cases,
-        file_cases, state_cases,  design_cases, limit_cases,  host_cases,
+        tty_cases,  ns_cases,     mount_cases,  kernel_cases, boot_cases,  proc_cases,
+        peer_cases, sysctl_cases, socket_cases, net_cases,    path_cases,  ipc_cases,
+        file_cases, state_cases,  notify_cases, design_cases, limit_cases, host_cases,
 };
 
 static const char *const proof_names[] = {"READ", "WRITE", "EXEC", "REACH", "CRASH", "STARVE"};
@@ -162,7 +162,9 @@ static int hold(const char *seconds)
 
 static int usage(void)
 {
-        fprintf(stderr, "usage: inside CASE... | all | all-tty | list [--json] | hold SECONDS\n");
+        fprintf(stderr,
+                "usage: inside CASE... | all | all-tty | list [--json] | hold SECONDS | storm | "
+                "reuse\n");
         return 64;
 }
 
@@ -176,6 +178,12 @@ int main(int argc, char **argv)
         }
         if (strcmp(argv[1], "hold") == 0)
                 return argc > 2 ? hold(argv[2]) : usage();
+        if (strcmp(argv[1], "quiet") == 0)
+                return 0;
+        if (strcmp(argv[1], "storm") == 0)
+                return storm_main();
+        if (strcmp(argv[1], "reuse") == 0)
+                return reuse_main();
         if (strncmp(argv[1], "all", 3) == 0) {
                 struct selection s = {.needs = strcmp(argv[1], "all-tty") == 0 ? IN_TTY : 0};
                 return for_each(select_and_run, &s);

@@ -11,8 +11,9 @@ set -u
 . "$here/lib_box.sh"
 
 layers=(seccomp landlock caps nnp nosuid dumpable pidns netns ipcns utsns userns-limits overlay-ro
-	etc-filter env fds rlimits cgroup masks tiocsti highuid propagation keyring pty home-mask cwd)
-codes=(sc ll ca np ns du pi ne ip ut ul ov et en fd rl cg ma ts hu pr ke pt hm cw)
+	etc-filter env fds rlimits cgroup masks tiocsti highuid propagation keyring pty home-mask cwd
+	notify-memory notify-id)
+codes=(sc ll ca np ns du pi ne ip ut ul ov et en fd rl cg ma ts hu pr ke pt hm cw nm ni)
 res=$work/res
 bad=0
 declare -A marks note
@@ -213,6 +214,8 @@ fi
 
 # shellcheck source=tests/attack/host_cases.sh
 . "$here/host_cases.sh"
+# shellcheck source=tests/attack/notify_cases.sh
+. "$here/notify_cases.sh"
 # shellcheck source=tests/attack/roles.sh
 . "$here/roles.sh"
 

@@ -79,6 +79,7 @@ static void on_usr1(int sig)
 static _Noreturn void victim_main(void)
 {
         signal(SIGUSR1, on_usr1);
+        plant_listener();
         for (;;)
                 pause();
 }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: users=root,user timeout=400 alone=yes
+# suite: users=root,user timeout=700 alone=yes
 # run.sh - the attack suite: every case in the full box, and with exactly its own walls missing.
 #
 # Usage: run.sh [--as root|user] [--table FILE] [--keep]. A case counts as blocked by us only if it
@@ -67,7 +67,7 @@ build() { # output, sources...
 	}
 }
 build "$work/ws/inside" inside.c attack.c tty.c ns.c mount.c kernel.c boot.c proc.c peer.c sysctl.c \
-	sockets.c net.c paths.c ipc.c file.c state.c design.c limit.c
+	sockets.c net.c paths.c ipc.c file.c state.c notify.c notify_trace.c storm.c reuse.c design.c limit.c
 build "$work/bin/plant" plant.c plant_run.c
 # Copies that belong to the user, as after `make install`: case 28 tries to overwrite them.
 cp "$strong" "$work/bin/ostiary"

@@ -272,8 +272,7 @@ static void processes(void)
         if (gone == 0)
                 _exit(0);
         waitpid(gone, NULL, 0);
-        CHECK("two processes of one number are two ends",
-              procs_forget(gone) && procs_forget(gone));
+        CHECK("two processes of one number are two ends", procs_forget(gone) && procs_forget(gone));
 }
 
 static void answers(void)
