@@ -366,11 +366,11 @@ open(\"end\", \"w\").write(\"deep\")
 up=$(upper)
 find "$up" -name end -exec cat {} \; 2>&1 | grep -q 'too long'
 control=$?
-said=$(ulimit -v 400000 && timeout 600 "$ostiary" diff case78 --stat 2>&1 </dev/null | tail -n 5)
+said=$(bash "$top/tests/review/with_memory.sh" 400000 timeout 600 "$ostiary" diff case78 --stat 2>&1 </dev/null | tail -n 5)
 status=$?
 [ $status = 0 ] && [ -n "$said" ]
 row 'diff of 100,000 files, 2 TiB and 300 levels of 200 bytes within 400 MB of memory' $control $? "status $status: $said"
-(ulimit -v 400000 && timeout 900 "$ostiary" apply case78 --yes >"$work/apply.out" 2>&1 </dev/null)
+bash "$top/tests/review/with_memory.sh" 400000 timeout 900 "$ostiary" apply case78 --yes >"$work/apply.out" 2>&1 </dev/null
 [ "$(find many -type f | wc -l)" = 100000 ] && [ "$(tail -c 3 holes.bin)" = end ] && [ "$(stat -c %b holes.bin)" -lt 10000 ]
 row 'and apply: all files land, holes stay holes' $control $? "$(stat -c '%s bytes, %b blocks' holes.bin 2>&1)"
 grep -q 'ddd.*: its path' "$work/apply.out"
