@@ -1,7 +1,7 @@
 /* buf.h - a growing byte buffer with a ceiling. Everything that is built piece by piece (frames,
- * JSON, messages) is built here; an append beyond the ceiling makes the buffer `is_broken` and later
- * appends do nothing, so that callers check once at the end. Out of memory ends the process, as
- * elsewhere (str.h): half of a text must never pass for the whole. */
+ * JSON, messages) is built here; an append beyond the ceiling makes the buffer `is_broken` and
+ * later appends do nothing, so that callers check once at the end. Out of memory ends the process,
+ * as elsewhere (str.h): half of a text must never pass for the whole. */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
 

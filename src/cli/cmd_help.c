@@ -29,7 +29,8 @@ static void overview(void)
         puts("\nCommands:");
         for (size_t i = 0; cmd_table[i]; i++)
                 printf("  %-9s %s\n", cmd_table[i]->name, cmd_table[i]->summary);
-        puts("\n`ostiary help COMMAND` tells more about each, ostiary(1) about files and variables.");
+        puts("\n`ostiary help COMMAND` tells more about each, ostiary(1) about files and "
+             "variables.");
 }
 
 static int run(int argc, char **argv)

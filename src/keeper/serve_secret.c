@@ -218,7 +218,7 @@ static int reline(struct keeper *k, uint32_t number, struct rule_line *line)
         int r = x ? may_change(x, line, &err) : err_set(&err, E_PROTO, "there is no such secret");
         if (r == 0 && !(value_is_plain(x) && value_is_plain(&as_new)))
                 r = err_set(&err, E_PROTO, "its value is wanted again for this line");
-        if (r < 0) {
+        if (!x || r < 0) {
                 rule_line_free(line);
                 return tell_bad(k, number, err.text);
         }

@@ -11,9 +11,9 @@ struct err;
 
 enum { DOOR_RULES_MAX = 1000 }; /* of one box; more belong into a file */
 
-/* door_rules_load(dir_fd, rules, err): what the journal comes to, the newest first. A torn last line
- * is ignored: its change was never confirmed. One that is there and cannot be read is -1: a rule
- * that forbids something may stand in it. */
+/* door_rules_load(dir_fd, rules, err): what the journal comes to, the newest first. A torn last
+ * line is ignored: its change was never confirmed. One that is there and cannot be read is -1: a
+ * rule that forbids something may stand in it. */
 int door_rules_load(int dir_fd, struct strs *rules, struct err *);
 
 /* door_rules_apply(rules, is_added, line): put ${line} first, or take it out. A line is there at
