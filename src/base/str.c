@@ -158,7 +158,9 @@ const char *str_suggest(const char *word, const char *const *names, size_t n)
         /* Of a word of four letters or less one may be wrong, or everything is near. */
         size_t len = strlen(word), best_d = len < 5 ? 2 : len / 3 + 2;
         for (size_t i = 0; i < n; i++) {
-                size_t d = distance(word, names[i]);
+                /* The beginning of a name is as near as one wrong letter. */
+                bool is_begun = len >= 3 && strncmp(word, names[i], len) == 0;
+                size_t d = is_begun ? 1 : distance(word, names[i]);
                 if (d < best_d) {
                         best_d = d;
                         best = names[i];

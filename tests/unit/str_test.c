@@ -56,6 +56,8 @@ static void names(void)
         CHECK("a swapped letter", !strcmp(str_suggest("rnu", all, 5), "run"));
         CHECK("a missing letter", !strcmp(str_suggest("shel", all, 5), "shell"));
         CHECK("nothing near", !str_suggest("zzzzzz", all, 5));
+        CHECK("the beginning of a name",
+              !strcmp(str_suggest("bear", (const char *[]){"basic", "bearer"}, 2), "bearer"));
         CHECK("of three letters two are too many",
               !str_suggest("fun", (const char *[]){"box"}, 1) &&
                       !str_suggest("foo", (const char *[]){"box"}, 1));
