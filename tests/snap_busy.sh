@@ -50,8 +50,9 @@ grows "$tag-a"
 check 'and goes on after that too' $?
 
 # --- a process that was stopped before stays so ------------------------------------------------------------
-o exec "$tag-a" -- sh -c "sleep 4${tag#t} & echo \$! >pid; until grep -q sleep /proc/\$!/comm; do :; done; kill -STOP \$!"
-pid=$(pgrep -x -f "sleep 4${tag#t}" | head -n 1)
+mark=4${tag//[!0-9]/} # a time that nobody else sleeps
+o exec "$tag-a" -- sh -c "sleep $mark & echo \$! >pid; until grep -q sleep /proc/\$!/comm; do :; done; kill -STOP \$!"
+pid=$(pgrep -x -f "sleep $mark" | head -n 1)
 is_stopped() { grep -q '^State:[[:space:]]*T' "/proc/$1/status"; }
 wait_for 60 is_stopped "$pid"
 o snapshot "$tag-a" >/dev/null 2>&1

@@ -65,6 +65,7 @@ answers 'continued, it is raw again and knows the new size' 'stty size' '^23 91'
 term_type 'exit'
 term_prompt
 tm resize-window -t main -x 80 -y 24
+answers 'the window has its size again' 'stty size' '^24 80'
 
 # --- full-screen programs ------------------------------------------------------------------------------------
 seq 1000 >numbers
