@@ -2,6 +2,7 @@
 #include "audit/procs.h"
 
 #include "base/cleanup.h"
+#include "base/openfiles.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -67,13 +68,11 @@ void procs_begin(int epoll_fd, bool is_by_number)
         p.is_by_number = is_by_number;
         for (size_t i = 0; i < JUST_MAX; i++)
                 p.just[i].pidfd = -1;
-        if (getrlimit(RLIMIT_NOFILE, &l) == 0) {
-                l.rlim_cur = l.rlim_max;
-                setrlimit(RLIMIT_NOFILE, &l);
-                p.max = l.rlim_max > WATCHED_MAX + SPARE_FDS ? WATCHED_MAX
-                        : l.rlim_max > SPARE_FDS             ? (unsigned)l.rlim_max - SPARE_FDS
+        openfiles_raise();
+        if (getrlimit(RLIMIT_NOFILE, &l) == 0)
+                p.max = l.rlim_cur > WATCHED_MAX + SPARE_FDS ? WATCHED_MAX
+                        : l.rlim_cur > SPARE_FDS             ? (unsigned)l.rlim_cur - SPARE_FDS
                                                              : 0;
-        }
         struct info i = {.mask = 1};
         _cleanup_close_ int self = open_pidfd(getpid(), OPEN_THREAD);
         p.has_info = self >= 0 && ioctl(self, GET_INFO, &i) == 0;

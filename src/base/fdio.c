@@ -89,8 +89,7 @@ char *fdio_read_file(int dir_fd, const char *path, size_t max, struct err *err)
         }
         buf_put_u8(&b, 0);
         if (b.is_broken) {
-                errno = ENOMEM;
-                err_sys(err, "read %s", path);
+                err_set(err, E_INPUT, "%s is too large", path);
                 return NULL;
         }
         return (char *)take_ptr(&b.data);

@@ -1,6 +1,6 @@
 /* openfiles.h - how many descriptors a process of ours may have: all that its caller allows.
  *
- * Not for what we hold ourselves, which is little: what a user has under way on sockets, of all its
+ * Not only for what we hold ourselves: what a user has under way on sockets, of all its
  * processes together, the kernel holds against the limit of whoever sends a descriptor. A hundred
  * boxes that begin at once have thousands under way. */
 #ifndef BASE_OPENFILES_H

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/fdio.h"
+#include "base/openfiles.h"
 #include "base/title.h"
 #include "wire/door.h"
 #include "wire/frame.h"
@@ -78,13 +79,9 @@ void role_begin(const char *name)
         signal(SIGPIPE, SIG_IGN);
         umask(077);
 
-        struct rlimit files, no_core = {0};
+        struct rlimit no_core = {0};
         setrlimit(RLIMIT_CORE, &no_core);
-        /* As many connections as the machine lets us have. */
-        if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-                files.rlim_cur = files.rlim_max;
-                setrlimit(RLIMIT_NOFILE, &files);
-        }
+        openfiles_raise(); /* as many connections as the machine lets us have */
 
         fill_standard();
         const int keep[] = {DOOR_CONTROL_FD};

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fdio.h"
+#include "base/openfiles.h"
 #include "base/str.h"
 #include "base/strs.h"
 #include "workspace/stack_int.h"
@@ -238,7 +239,7 @@ int stack_back(int box_dir_fd, int frozen_fd, struct stack *s, size_t at,
         struct back b = {.how = how, .err = err, .is_dry = how->is_dry};
         struct stack_fresh f = {.hold_fd = -1, .entry_fd = -1};
         size_t kept_n[2] = {0}; /* paths that stay because of something later; of the whole layer */
-        stack_many_fds();
+        openfiles_raise();      /* a deep tree needs a descriptor or two per level */
         if (!b.is_dry && stack_fresh_make(frozen_fd, s->v[at].kind, s->v[at].label, &f, err) < 0)
                 return -1;
         int r = back_all(&b, box_dir_fd, frozen_fd, s, at, f.entry_fd, kept_n);

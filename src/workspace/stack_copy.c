@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fdio.h"
+#include "base/openfiles.h"
 #include "base/str.h"
 #include "base/strs.h"
 #include "workspace/stack_int.h"
@@ -130,7 +131,7 @@ int stack_copy(int box_dir_fd, int frozen_fd, const char *kind, const char *labe
                 return -1;
         if (names.n == 0)
                 return 0;
-        stack_many_fds();
+        openfiles_raise(); /* a deep tree needs a descriptor or two per level */
         if (stack_fresh_make(frozen_fd, kind, label, &f, err) < 0)
                 return -1;
         int r = 0;

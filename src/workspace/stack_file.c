@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -23,15 +22,6 @@ enum { CHUNK = 1 << 20 };
 bool stack_is_whiteout(const struct stat *st)
 {
         return S_ISCHR(st->st_mode) && st->st_rdev == makedev(0, 0);
-}
-
-void stack_many_fds(void)
-{
-        struct rlimit r;
-        if (getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur < r.rlim_max) {
-                r.rlim_cur = r.rlim_max;
-                setrlimit(RLIMIT_NOFILE, &r);
-        }
 }
 
 int stack_dir_open(int parent_fd, const char *name, struct stack_dir *d)

@@ -52,8 +52,6 @@ int stack_copy_file(int from_fd, const char *name, const struct stat *, int to_f
 int stack_copy_other(int from_fd, const char *name, const struct stat *, int to_fd, struct err *);
 /* stack_is_whiteout(st): a 0/0 character device. */
 bool stack_is_whiteout(const struct stat *);
-/* stack_many_fds(): a deep tree needs a descriptor or two per level. */
-void stack_many_fds(void);
 
 #define STACK_OPAQUE   "user.overlay.opaque"
 #define STACK_WHITEOUT "user.overlay.whiteout"

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fdio.h"
+#include "base/openfiles.h"
 #include "base/str.h"
 #include "base/strs.h"
 #include "workspace/stack_int.h"
@@ -236,7 +237,7 @@ static int squash_run(int frozen_fd, struct stack *s, size_t from, size_t to, st
 
 int stack_squash(int frozen_fd, struct stack *s, size_t keep_n, struct err *err)
 {
-        stack_many_fds();
+        openfiles_raise(); /* a deep tree needs a descriptor or two per level */
         size_t end = s->n > keep_n ? s->n - keep_n : 0;
         /* From the top, so that what is dropped does not move what is still to be looked at. A turn
          * stays by itself: it is diffed and undone apart. */
