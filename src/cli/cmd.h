@@ -24,4 +24,7 @@ extern const struct cmd cmd_probe_inside;
 
 extern const struct cmd *const cmd_table[]; /* NULL-terminated, in the order of help */
 
+/* cmd_near(word): the name of the command that ${word} may be a slip of, or NULL. */
+const char *cmd_near(const char *word);
+
 #endif

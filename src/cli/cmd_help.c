@@ -50,11 +50,7 @@ static int run(int argc, char **argv)
                 char *page[] = {words.v[0], (char[]){"--help"}, NULL};
                 return cmd_table[i]->run(2, page);
         }
-        const char *names[64];
-        size_t n = 0;
-        for (; cmd_table[n]; n++)
-                names[n] = cmd_table[n]->name;
-        const char *near = str_suggest(words.v[0], names, n);
+        const char *near = cmd_near(words.v[0]);
         _cleanup_free_ char *shown = str_quote(words.v[0]);
         if (near)
                 out_say("there is no command \"%s\"; did you mean: ostiary help %s", shown, near);

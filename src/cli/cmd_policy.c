@@ -168,7 +168,7 @@ static int hear_reload(int sock, struct err *err)
                 if (type == MSG_FAILED)
                         ended_failure(&f.body, err);
                 else if (type == MSG_NOTICE && cur_lstr(&f.body, 8192, &words) == 0)
-                        out_say("%s", words);
+                        ended_notice(false, words);
                 frame_release(&f);
                 if (type == MSG_DONE || type == MSG_FAILED)
                         return type == MSG_DONE ? 0 : -1;

@@ -4,10 +4,10 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "base/cur.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/boxarg.h"
+#include "cli/ended.h"
 #include "session/start.h"
 #include "wire/frame.h"
 #include "wire/msg.h"
@@ -89,14 +89,9 @@ int cp_talk_end(int client, struct err *err)
                 if (n <= 0)
                         return err_set(err, E_SYSTEM,
                                        "The box ended before the copy was complete.");
-                uint32_t code, type = f->type;
-                char *words = NULL;
-                if (type == MSG_FAILED && cur_u32(&f->body, &code) == 0 &&
-                    cur_lstr(&f->body, 4096, &words) == 0) {
-                        _cleanup_free_ char *shown = str_quote(words);
-                        err_set(err, (enum err_code)code, "%s", shown);
-                }
-                free(words);
+                uint32_t type = f->type;
+                if (type == MSG_FAILED)
+                        ended_failure(&f->body, err);
                 frame_release(f);
                 if (type == MSG_FAILED)
                         return -1;

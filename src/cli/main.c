@@ -57,15 +57,18 @@ static const struct cmd *find(const char *word)
         return NULL;
 }
 
+const char *cmd_near(const char *word)
+{
+        const char *names[sizeof cmd_table / sizeof *cmd_table];
+        size_t n = 0;
+        for (; cmd_table[n]; n++)
+                names[n] = cmd_table[n]->name;
+        return str_suggest(word, names, n);
+}
+
 static int unknown(const char *word)
 {
-        const char *names[64];
-        size_t n = 0;
-        while (cmd_table[n]) {
-                names[n] = cmd_table[n]->name;
-                n++;
-        }
-        const char *near = str_suggest(word, names, n);
+        const char *near = cmd_near(word);
         char *shown = str_quote(word);
         if (near)
                 out_say("there is no command \"%s\"; did you mean: ostiary %s", shown, near);
