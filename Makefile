@@ -54,8 +54,21 @@ endif
 DOOR_LDFLAGS := $(filter-out -static-pie,$(LDFLAGS)) -pie
 ifeq ($(VARIANT),weak)
 CPPFLAGS += -DOSTIARY_WEAK
+# Only files that see OSTIARY_WEAK, in themselves or in a header, can differ: the other objects are
+# the release build's own.
+WEAK_OWN := $(patsubst src/%.c,out/weak/%.o,$(shell sh tools/weak_files.sh src))
+share     = $(filter $(WEAK_OWN),$(1)) $(patsubst out/weak/%,out/release/%,$(filter-out $(WEAK_OWN),$(1)))
+OBJ      := $(call share,$(OBJ))
+DOOR_OBJ := $(call share,$(DOOR_OBJ))
+SHARED   := $(sort $(filter out/release/%,$(OBJ) $(DOOR_OBJ)))
 # Attacker code that runs as one of our own roles; no other variant contains it.
 OBJ      += $(O)/attack/role_hook.o
+
+.PHONY: shared-objects
+shared-objects:
+	@$(MAKE) $(SUB) VARIANT=release $(SHARED)
+$(SHARED): shared-objects
+	@:
 endif
 
 Q = $(if $(V),,@)
@@ -75,7 +88,7 @@ $(O)/ostiary: $(OBJ)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # The first build looks for what it needs, and installs or names what is missing.
-$(OBJ) $(DOOR_OBJ) $(O)/gen/gen_seccomp: | out/.setup
+$(filter $(O)/%,$(OBJ) $(DOOR_OBJ)) $(O)/gen/gen_seccomp: | out/.setup
 out/.setup: tools/setup.sh
 	@sh tools/setup.sh build
 	@mkdir -p $(@D) && touch $@
@@ -125,40 +138,95 @@ $(O)/gen/profiles.o: $(O)/gen/profiles.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) -c -o $@ $<
 
--include $(OBJ:.o=.d) $(DOOR_OBJ:.o=.d)
+-include $(patsubst %.o,%.d,$(filter $(O)/%,$(OBJ) $(DOOR_OBJ)))
 
 # --- programs that only tests need -------------------------------------------------------------
 
-# tests/unit/door_*.c and tests/fuzz/door_*.c are linked with the door's rooms, the others with the
-# rest.
-UNIT := $(patsubst tests/unit/%.c,$(O)/unit/%,$(filter-out tests/unit/lib%.c,$(wildcard tests/unit/*.c)))
-FUZZ := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/*.c))
+# Unit tests and fuzz targets are compiled one by one and linked into few programs: unit/all with the
+# rooms of ostiary, unit/door with the rooms of the door (tests/unit/door_*.c, tests/fuzz/door_*.c).
+# Each test is a link to its program and is chosen by its own name (tests/unit/libmain.c). Fuzz
+# targets replay their seeds there; `make fuzz` links each with libFuzzer instead.
+UNIT_NAMES := $(patsubst tests/unit/%.c,%,$(filter-out tests/unit/lib%.c,$(wildcard tests/unit/*.c)))
+FUZZ_NAMES := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
+UNIT := $(UNIT_NAMES:%=$(O)/unit/%) $(FUZZ_NAMES:%=$(O)/unit/replay/%) $(O)/unit/model
+FUZZ := $(FUZZ_NAMES:%=$(O)/fuzz/%)
+
+# Its allocations fail one by one, as far as they are made in our own code: a link of its own.
+UNIT_LONE := no_memory_test
+
+UNIT_DOOR := $(filter door_%,$(UNIT_NAMES))
+UNIT_REST := $(filter-out door_% $(UNIT_LONE),$(UNIT_NAMES))
+FUZZ_DOOR := $(filter door_%,$(FUZZ_NAMES))
+FUZZ_REST := $(filter-out door_%,$(FUZZ_NAMES))
 
 .PHONY: units fuzzers
 units: $(UNIT)
 fuzzers: $(FUZZ)
 
-# Answers of our name server are read with the C library's reader.
-$(O)/unit/door_dns $(O)/fuzz/door_dns: DOOR_LDLIBS += -lresolv
+# One entry point per program: each object's own is renamed after its file.
+$(O)/unit/obj/%.o: tests/unit/%.c | out/.setup
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(WARN) -MMD -MP -c -o $@ $<
+	$(Q)objcopy --redefine-sym main=unit_$* $@
 
-$(O)/unit/door_%: tests/unit/door_%.c $(DOOR_LIBOBJ)
+$(O)/unit/obj/replay/%.o: tests/fuzz/%.c | out/.setup
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)objcopy --redefine-sym LLVMFuzzerTestOneInput=replay_$* $@
+
+$(O)/unit/obj/lib%.o: tests/unit/lib%.c | out/.setup
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(WARN) -MMD -MP -c -o $@ $<
+
+# unit_table UNITS FUZZERS: the names that a program knows, for libmain.c.
+unit_table = ( echo '/* Written by the Makefile. */'; echo '\#include "unit/libmain.h"'; \
+  $(foreach n,$(1),echo 'int unit_$(n)(int, char **);';) $(foreach n,$(2),echo 'int replay_$(n)(const uint8_t *, size_t);';) \
+  echo 'const struct unit_entry unit_table[] = {'; \
+  $(foreach n,$(1),echo '{"$(n)", unit_$(n), NULL},';) $(foreach n,$(2),echo '{"$(n)", NULL, replay_$(n)},';) \
+  echo '{NULL, NULL, NULL}};' )
+
+$(O)/unit/obj/all_table.c: Makefile $(wildcard tests/unit tests/fuzz)
+	@mkdir -p $(@D)
+	$(Q)$(call unit_table,$(UNIT_REST),$(FUZZ_REST)) >$@
+$(O)/unit/obj/door_table.c: Makefile $(wildcard tests/unit tests/fuzz)
+	@mkdir -p $(@D)
+	$(Q)$(call unit_table,$(UNIT_DOOR),$(FUZZ_DOOR)) >$@
+
+UNIT_ALL_OBJ := $(UNIT_REST:%=$(O)/unit/obj/%.o) $(FUZZ_REST:%=$(O)/unit/obj/replay/%.o) $(O)/unit/obj/libmain.o
+UNIT_DOOR_OBJ := $(UNIT_DOOR:%=$(O)/unit/obj/%.o) $(FUZZ_DOOR:%=$(O)/unit/obj/replay/%.o) $(O)/unit/obj/libmain.o
+.SECONDARY: $(UNIT_ALL_OBJ) $(UNIT_DOOR_OBJ)
+
+$(O)/unit/all: $(O)/unit/obj/all_table.c $(UNIT_ALL_OBJ) $(LIBOBJ)
+	$(call say,UNIT,$@)
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -o $@ $^ $(LDFLAGS) $(LDLIBS)
+
+# Answers of our name server are read with the C library's reader.
+$(O)/unit/door: $(O)/unit/obj/door_table.c $(UNIT_DOOR_OBJ) $(DOOR_LIBOBJ)
+	$(call say,UNIT,$@)
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -o $@ $^ $(DOOR_LDFLAGS) $(DOOR_LDLIBS) -lresolv
+
+$(UNIT_REST:%=$(O)/unit/%): $(O)/unit/all
+	$(Q)ln -sfn all $@
+$(UNIT_DOOR:%=$(O)/unit/%): $(O)/unit/door
+	$(Q)ln -sfn door $@
+$(FUZZ_REST:%=$(O)/unit/replay/%): $(O)/unit/all
+	$(Q)mkdir -p $(@D) && ln -sfn ../all $@
+$(FUZZ_DOOR:%=$(O)/unit/replay/%): $(O)/unit/door
+	$(Q)mkdir -p $(@D) && ln -sfn ../door $@
+
+$(O)/unit/no_memory_test: tests/unit/no_memory_test.c $(LIBOBJ)
 	@mkdir -p $(@D)
 	$(call say,UNIT,$@)
-	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $< $(DOOR_LIBOBJ) $(DOOR_LDFLAGS) $(DOOR_LDLIBS)
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $< $(LIBOBJ) $(LDFLAGS) $(LDLIBS) \
+	  $(addprefix -Xlinker --wrap=,malloc calloc realloc reallocarray strdup strndup vasprintf __vasprintf_chk)
 
 $(O)/fuzz/door_%: tests/fuzz/door_%.c $(DOOR_LIBOBJ)
 	@mkdir -p $(@D)
 	$(call say,FUZZ,$@)
-	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(DOOR_LIBOBJ) $(DOOR_LDFLAGS) $(DOOR_LDLIBS)
-
-# Its allocations fail one by one, as far as they are made in our own code.
-$(O)/unit/no_memory_test: LDFLAGS += $(addprefix -Xlinker --wrap=,malloc calloc realloc reallocarray \
-	strdup strndup vasprintf __vasprintf_chk)
-
-$(O)/unit/%: tests/unit/%.c $(LIBOBJ)
-	@mkdir -p $(@D)
-	$(call say,UNIT,$@)
-	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $< $(LIBOBJ) $(LDFLAGS) $(LDLIBS)
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(DOOR_LIBOBJ) $(DOOR_LDFLAGS) $(DOOR_LDLIBS) -lresolv
 
 $(O)/fuzz/%: tests/fuzz/%.c $(LIBOBJ)
 	@mkdir -p $(@D)
@@ -167,13 +235,12 @@ $(O)/fuzz/%: tests/fuzz/%.c $(LIBOBJ)
 
 # The model test is one program of several files; it needs the rooms that know of trees alone.
 MODEL_OBJ := $(filter $(O)/base/% $(O)/wire/% $(O)/policy/% $(O)/workspace/%,$(LIBOBJ)) $(O)/gen/profiles.o
-units: $(O)/unit/model
 $(O)/unit/model: $(wildcard tests/model/*.[ch]) $(MODEL_OBJ)
 	@mkdir -p $(@D)
 	$(call say,UNIT,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $(filter %.c,$^) $(MODEL_OBJ) $(LDFLAGS) $(LDLIBS)
 
--include $(UNIT:=.d) $(FUZZ:=.d)
+-include $(wildcard $(O)/unit/obj/*.d $(O)/unit/obj/replay/*.d $(O)/unit/*.d $(O)/unit/replay/*.d) $(FUZZ:=.d)
 
 DEMO := out/demo/witness out/demo/origin
 
