@@ -74,7 +74,7 @@ endif
 Q = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' "$(1)" "$(2)")
 
-.PHONY: all help demo test check bench attack fuzz asan lint deb install uninstall clean setup
+.PHONY: all help demo test check soak soak-suites tiers times bench attack fuzz asan lint deb install uninstall clean setup
 .DELETE_ON_ERROR:
 
 all: $(O)/ostiary $(O)/ostiary-door
@@ -264,7 +264,11 @@ SUB = --no-print-directory $(if $(V),,-s) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(s
 help:
 	@echo 'make            build out/release/ostiary'
 	@echo 'make demo       build, then show each wall by a real attempt'
-	@echo 'make test       everything, as root and as an ordinary user'
+	@echo 'make check      before a commit: units, documents, lint of what changed; a minute'
+	@echo 'make test       all that a change can break, as root and as a user; twelve minutes'
+	@echo 'make soak       all of it the long way, for a night'
+	@echo '                T=NAME runs one suite, T=NAME:CHECK one check, U=root or U=user as whom'
+	@echo 'make tiers      which suite is in which tier, and why'
 	@echo 'make install    to PREFIX (default ~/.local); make uninstall takes it away again'
 	@echo 'make deb        a Debian package in out/'
 	@echo 'make attack     only the attack suite      make fuzz   fuzzers, FUZZ_SECONDS=30 each'
@@ -281,24 +285,57 @@ demo:
 	@$(MAKE) $(SUB) all $(DEMO)
 	@sh demo/run.sh
 
-# `check` is what some people type by habit.
-test check:
+# Three tiers, one list: tools/suites.py reads which suite is in which, `make tiers` prints it.
+# T=NAME runs one suite, T=NAME:CHECK counts only checks with that word; U=root or U=user as whom.
+PHASE = @sh tools/phase.sh
+TESTS = python3 tools/test.py $(if $(U),--user $(U)) $(T) $(SUITE)
+
+check:
+	$(PHASE) --begin
+	$(PHASE) set-up sh tools/setup.sh build check
+	$(PHASE) build $(MAKE) $(SUB) all units $(DEMO)
+	@$(TESTS) --tier check
+
+test:
+	$(PHASE) --begin
+	$(PHASE) set-up sh tools/setup.sh build test
+	$(PHASE) build $(MAKE) $(SUB) all units $(DEMO)
+	$(PHASE) 'build, weak' $(MAKE) $(SUB) VARIANT=weak all
+	@$(TESTS) --tier test
+
+asan:
+	$(PHASE) --begin
+	$(PHASE) set-up sh tools/setup.sh build test
+	$(PHASE) 'build, sanitizers' $(MAKE) $(SUB) VARIANT=asan all units $(DEMO)
+	$(PHASE) 'build, weak' $(MAKE) $(SUB) VARIANT=weak all
+	@VARIANT=asan $(TESTS) --tier test
+
+# All of it the long way, for a night: suites in tier soak, the sanitizers' build, the whole lint.
+soak:
+	@bash tools/soak.sh $(T) $(SUITE)
+
+soak-suites:
+	$(PHASE) --begin
+	$(PHASE) set-up sh tools/setup.sh build test soak lint
+	$(PHASE) build $(MAKE) $(SUB) all units $(DEMO)
+	$(PHASE) 'build, weak' $(MAKE) $(SUB) VARIANT=weak all
+	@$(TESTS) --tier soak
+
+# Measures what tests/times says, for the order of suites.
+times:
 	@sh tools/setup.sh build test
 	@$(MAKE) $(SUB) all units $(DEMO)
 	@$(MAKE) $(SUB) VARIANT=weak all
-	@bash tools/test.sh $(SUITE)
+	@$(TESTS) --tier test --times
 
-asan:
-	@sh tools/setup.sh build test
-	@$(MAKE) $(SUB) VARIANT=asan all units $(DEMO)
-	@$(MAKE) $(SUB) VARIANT=weak all
-	@VARIANT=asan bash tools/test.sh $(SUITE)
+tiers:
+	@python3 tools/test.py --table
 
 attack:
 	@sh tools/setup.sh build test
 	@$(MAKE) $(SUB) all
 	@$(MAKE) $(SUB) VARIANT=weak all
-	@bash tools/test.sh attack
+	@python3 tools/test.py --tier test attack
 
 fuzz:
 	@sh tools/setup.sh build fuzz

@@ -1,64 +1,197 @@
 #!/bin/bash
-# suite: users=any timeout=60
-# runner.sh - the test runner itself: nothing that fails, hangs or stays silent counts as passed.
+# suite: check=any test=any soak=root,user timeout=120
+# tier: a runner that passes what failed would make every other result worthless; cheap, so before each commit
+# runner.sh - the test runner itself: nothing that fails, hangs, stays silent or leaves something behind counts as
+# passed, and the run ends and cleans up whatever a suite does.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-mkdir -p "$work/tests" "$work/tools" "$work/out"
-cp tools/test.sh "$work/tools/"
+# Mounts and links of suites beside this one are not what its runs look at.
+if [ "$(id -u)" = 0 ] && [ -z "${RUNNER_INSIDE:-}" ]; then
+	RUNNER_INSIDE=1 exec unshare --mount --net --propagation private "$PWD/tests/runner.sh"
+fi
+base=$(mktemp -d) || exit 1
+trap 'rm -rf "$base"' EXIT
+trap 'exit 143' TERM INT HUP
+# A tree of its own, and a place for its runs that their ordinary user can go to.
+work=$base/tree
+mkdir -p "$work/tests" "$work/tools" "$work/out" "$base/tmp"
+chmod 755 "$base"
+chmod 1777 "$base/tmp"
+cp tools/*.py tools/phase.sh "$work/tools/"
 bad=0
 
 suite() { # name, head, body
-	printf '#!/bin/sh\n# suite: %s\n%s\n' "$2" "$3" >"$work/tests/$1.sh"
+	printf '#!/bin/sh\n# suite: %s\n# tier: made for a test\n%s\n' "$2" "$3" >"$work/tests/$1.sh"
 	chmod +x "$work/tests/$1.sh"
 }
-# expect NAME WANTED-LAST-LINE WANTED-STATUS WORD...
-expect() {
-	local name=$1 last=$2 want=$3 out status
-	shift 3
-	out=$(bash "$work/tools/test.sh" "$@" 2>&1)
-	status=$?
-	if [ "$(tail -n 1 <<<"$out")" = "$last" ] && [ "$status" = "$want" ]; then
-		echo "ok $name"
-	else
-		echo "not ok $name: status $status, last line '$(tail -n 1 <<<"$out")', wanted $want and '$last'"
+report() { # status, name, why
+	if [ "$1" = 0 ]; then echo "ok $2"; else
+		echo "not ok $2: $(tail -n 12 <<<"$3" | tr '\n' '|')"
 		bad=1
 	fi
 }
+run() { out=$(TMPDIR=$base/tmp python3 "$work/tools/test.py" "$@" 2>&1); status=$?; }
+# expect NAME WANTED-LAST-LINE WANTED-STATUS WORD...
+expect() {
+	local name=$1 last=$2 want=$3
+	shift 3
+	run "$@"
+	[ "$(tail -n 1 <<<"$out")" = "$last" ] && [ "$status" = "$want" ]
+	report $? "$name" "status $status, wanted $want and '$last': $out"
+}
+says() { # name, words
+	grep -qF -e "$2" <<<"$out"
+	report $? "$1" "no '$2' in: $out"
+}
 
-suite good users=any 'echo ok one; echo ok two'
-suite failing users=any 'echo ok one; echo "not ok two: on purpose"; exit 1'
-suite silent users=any 'exit 0'
-suite status users=any 'echo ok one; exit 3'
-suite slow 'users=any timeout=1' 'echo ok one; sleep 30'
-suite skipping users=any 'echo "skip one: no such machine"'
+# --- results -----------------------------------------------------------------------------------------------------
+
+suite good 'test=any soak=any' 'echo ok one; echo ok two'
+suite failing test=any 'echo ok one; echo "not ok two: on purpose"; exit 1'
+suite silent test=any 'exit 0'
+suite status test=any 'echo ok one; exit 3'
+suite skipping test=any 'echo "skip one: no such machine"'
+suite lacking test=any 'echo ok one; echo "skip two: tcpdump is not installed"'
+suite nightly soak=any 'echo "ok tier $TIER"'
 
 expect 'results are counted' '2 passed, 0 failed, 0 skipped' 0 good
 expect 'a failed test fails the run' '1 passed, 1 failed, 0 skipped' 1 failing
+says 'and names the command that runs the suite alone' 'make test T=failing U='
 expect 'a silent suite fails' '0 passed, 1 failed, 0 skipped' 1 silent
 expect 'a bad status without a failed test fails' '1 passed, 1 failed, 0 skipped' 1 status
-expect 'a suite that hangs is ended and fails' '1 passed, 1 failed, 0 skipped' 1 slow
 expect 'skips alone are no success' '0 passed, 0 failed, 1 skipped' 1 skipping
 expect 'no suite at all is no success' '0 passed, 0 failed, 0 skipped' 1 nothing-of-this-name
 expect 'skips beside results pass' '2 passed, 0 failed, 1 skipped' 0 good skipping
+says 'and are listed with their reason' 'one: no such machine'
+expect 'a skip for a package that the set-up can install fails' '1 passed, 1 failed, 0 skipped' 1 lacking
+echo tcpdump >"$work/out/.unavailable"
+expect 'one that it could not have is a skip' '1 passed, 0 failed, 1 skipped' 0 lacking
+rm "$work/out/.unavailable"
 
-# Two that wait for each other, and two that must not meet.
+# --- tiers and names ---------------------------------------------------------------------------------------------
+
+rm "$work/tests/"{failing,silent,status,skipping,lacking}.sh
+expect 'a tier runs its own suites' '2 passed, 0 failed, 0 skipped' 0 --tier test
+expect 'and no others' '3 passed, 0 failed, 0 skipped' 0 --tier soak
+expect 'a suite that is asked for by name runs in any tier' '1 passed, 0 failed, 0 skipped' 0 --tier test nightly
+expect 'one check can be asked for' '1 passed, 0 failed, 0 skipped' 0 good:two
+expect 'a check that nobody has fails' '0 passed, 1 failed, 0 skipped' 1 good:three
+run --table
+says 'the table says which suite is in which tier, and why' 'nightly                  -          -          any        made for a test'
+
+# --- what hangs, is killed, or fills something --------------------------------------------------------------------
+
+suite slow 'test=any timeout=1' 'echo ok one; sleep 300'
+expect 'a suite that hangs is ended and fails' '1 passed, 1 failed, 0 skipped' 1 slow
+says 'and is named' 'slow ('
+suite deaf 'test=any timeout=1' "trap '' TERM; echo ok one; while :; do sleep 300; done"
+expect 'also one that does not listen to SIGTERM' '1 passed, 1 failed, 0 skipped' 1 deaf
+# shellcheck disable=SC2016
+suite killed test=any 'echo ok one; kill -9 $$'
+expect 'a suite that is killed fails' '1 passed, 1 failed, 0 skipped' 1 killed
+says 'and the signal is named' 'was killed by SIGKILL'
+suite chatty 'test=any timeout=100' 'echo ok one; yes chatter'
+expect 'endless output ends the suite' '1 passed, 1 failed, 0 skipped' 1 chatty
+says 'and says so' 'printed more than'
+suite greedy 'test=any timeout=100' 'echo ok one; dd if=/dev/zero of="$HOME/big" bs=1M count=40 2>/dev/null; sleep 300'
+free=$(($(stat -f -c '%a * %S' "$base/tmp")))
+out=$(TMPDIR=$base/tmp TEST_FREE_FLOOR=$((free + (1 << 34))) python3 "$work/tools/test.py" greedy 2>&1)
+! grep -qF 'filled the disk' <<<"$out" # a floor this high asks for a share of gigabytes: not this suite's fault
+report $? 'a suite is not blamed for a disk that others filled' "$out"
+suite greedy 'test=any timeout=100' 'echo ok one; dd if=/dev/zero of="$HOME/big" bs=1M count=4000 2>/dev/null; sleep 300'
+if [ "$(id -u)" = 0 ]; then
+	mkdir "$base/small"
+	mount -t tmpfs -o size=96m,mode=1777 none "$base/small"
+	out=$(TMPDIR=$base/small TEST_FREE_FLOOR=$((64 << 20)) python3 "$work/tools/test.py" greedy good 2>&1)
+	umount "$base/small"
+	[ "$(tail -n 1 <<<"$out")" = '3 passed, 1 failed, 0 skipped' ] && grep -qF 'filled the disk' <<<"$out"
+	report $? 'a suite that fills the disk is ended and named, and the others go on' "$out"
+else
+	echo 'skip a suite that fills the disk is ended and named, and the others go on: it takes root to make a small one'
+fi
+
+# --- what is left behind ------------------------------------------------------------------------------------------
+
+suite daemon test=any "echo ok one; setsid sh -c 'echo \$\$ >$base/tmp/daemon; exec sleep 321' </dev/null >/dev/null 2>&1 & sleep 0.5"
+expect 'a daemon that stays behind fails its suite' '1 passed, 1 failed, 0 skipped' 1 daemon
+says 'and is named' 'sleep 321'
+! kill -0 "$(cat "$base/tmp/daemon")" 2>/dev/null
+report $? 'and is gone' "$(cat "$base/tmp/daemon")"
+if [ "$(id -u)" = 0 ]; then
+	# shellcheck disable=SC2016
+	suite mounter test=any 'echo ok one; mkdir "$HOME/m"; mount -t tmpfs none "$HOME/m"; mkdir '"$base"'/elsewhere; mount -t tmpfs none '"$base"'/elsewhere'
+	expect 'mounts that stay behind fail the run' '1 passed, 2 failed, 0 skipped' 1 mounter
+	says 'and are named with who ran' 'elsewhere (first seen when these ran: mounter (root))'
+	! grep -qF "$base" /proc/self/mountinfo
+	report $? 'and are gone' "$(grep -F "$base" /proc/self/mountinfo)"
+	rmdir "$base/elsewhere"
+	suite adder test=any 'echo ok one; useradd -M -N ostiary-left 2>/dev/null'
+	expect 'a user that stays behind fails the run' '1 passed, 1 failed, 0 skipped' 1 adder
+	! id ostiary-left >/dev/null 2>&1
+	report $? 'and is gone' "$(id ostiary-left 2>&1)"
+	group=$(find /sys/fs/cgroup -maxdepth 2 -type d \( -path '*/pids' -o -name init.scope \) 2>/dev/null | head -n 1)
+	group=${group:-/sys/fs/cgroup}
+	if [ "$group" != /sys/fs/cgroup ] && mkdir "$group/ostiary-left" 2>/dev/null && rmdir "$group/ostiary-left"; then
+		suite grouper test=any "echo ok one; mkdir $group/ostiary-left"
+		expect 'a control group that stays behind fails the run' '1 passed, 1 failed, 0 skipped' 1 grouper
+		[ ! -e "$group/ostiary-left" ]
+		report $? 'and is gone' "$group/ostiary-left"
+	else
+		echo 'skip a control group that stays behind fails the run: no group can be made here'
+	fi
+else
+	echo 'skip mounts, users and control groups that stay behind: only root can leave them'
+fi
+# shellcheck disable=SC2016
+suite files test=any 'echo ok one; mkdir -p "$HOME/a/b"; chmod 000 "$HOME/a"'
+expect 'files without permissions are cleared away' '1 passed, 0 failed, 0 skipped' 0 files
+
+# Killing the runner in the middle ends the suite too.
+suite long test=any "echo \$\$ >$base/tmp/long; sleep 300"
+for signal in TERM KILL; do
+	rm -f "$base/tmp/long"
+	TMPDIR=$base/tmp python3 "$work/tools/test.py" long >"$base/out.long" 2>&1 &
+	runner=$!
+	for _ in $(seq 600); do [ -s "$base/tmp/long" ] && break; sleep 0.1; done
+	kill -"$signal" "$runner"
+	wait "$runner" 2>/dev/null
+	for _ in $(seq 300); do kill -0 "$(cat "$base/tmp/long")" 2>/dev/null || break; sleep 0.1; done
+	! kill -0 "$(cat "$base/tmp/long")" 2>/dev/null
+	report $? "a runner that gets SIG$signal ends its suites" "$(cat "$base/out.long")"
+done
+run good
+left=$(find "$base/tmp" -maxdepth 1 -name 'ostiary-test.*')
+[ -z "$left" ]
+report $? 'what a killed run left is cleared away by the next' "$left"
+
+# --- side by side -------------------------------------------------------------------------------------------------
+
 meet() { # own word, the other's
-	echo ": >'$work/meet/$1'; i=0; while [ \$i -lt 100 ] && [ ! -e '$work/meet/$2' ]; do i=\$((i + 1)); sleep 0.1; done"
-	echo "[ -e '$work/meet/$2' ] && echo ok met || echo 'not ok met: nobody came'"
+	echo ": >'$base/meet/$1'; i=0; while [ \$i -lt 100 ] && [ ! -e '$base/meet/$2' ]; do i=\$((i + 1)); sleep 0.1; done"
+	echo "[ -e '$base/meet/$2' ] && echo ok met || echo 'not ok met: nobody came'"
 }
 shun() { # a room that holds one
-	echo "mkdir '$work/meet/room' && echo ok empty || echo 'not ok empty: somebody was here'; sleep 1; rmdir '$work/meet/room'"
+	echo "mkdir '$base/meet/room' && echo ok empty || echo 'not ok empty: somebody was here'; sleep 1; rmdir '$base/meet/room'"
 }
-mkdir -m 1777 "$work/meet"
-suite pair_a users=any "$(meet a b)"
-suite pair_b users=any "$(meet b a)"
-suite lone_a 'users=any alone=yes' "$(shun)"
-suite lone_b 'users=any alone=yes' "$(shun)"
+mkdir -m 1777 "$base/meet"
+suite pair_a test=any "$(meet a b)"
+suite pair_b test=any "$(meet b a)"
+suite lone_a 'test=any alone=yes' "$(shun)"
+suite lone_b 'test=any alone=yes' "$(shun)"
 expect 'two suites run at a time' '2 passed, 0 failed, 0 skipped' 0 pair_
 expect 'but for those that want to be alone' '2 passed, 0 failed, 0 skipped' 0 lone_
 
+# --- bad heads ----------------------------------------------------------------------------------------------------
+
+rm "$work/tests/"*.sh
+suite good test=any 'echo ok one'
 echo 'exit 0' >"$work/tests/headless.sh"
-expect 'a script without a head fails' '2 passed, 1 failed, 0 skipped' 1 good
+expect 'a script without a head fails' '1 passed, 1 failed, 0 skipped' 1
+suite headless 'test=anybody' 'echo ok one'
+expect 'one with an unknown user fails' '1 passed, 1 failed, 0 skipped' 1
+suite headless 'text=any' 'echo ok one'
+expect 'one with an unknown key fails' '1 passed, 1 failed, 0 skipped' 1
+printf '#!/bin/sh\n# suite: test=any\necho ok one\n' >"$work/tests/headless.sh"
+expect 'one that does not say why it is in its tier fails' '1 passed, 1 failed, 0 skipped' 1
+says 'and is told so' "has no '# tier:' line"
 exit $bad

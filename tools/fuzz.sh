@@ -1,34 +1,42 @@
 #!/bin/sh
-# fuzz.sh - run each fuzzer in out/fuzz/fuzz for SECONDS; called by `make fuzz`.
+# fuzz.sh - run each fuzzer in out/fuzz/fuzz for SECONDS, as many at a time as there are processors.
 #
-# What a fuzzer learned is kept in out/fuzz/corpus, so that the next run starts there. A crash leaves
-# its input in out/fuzz/crash-* and the run fails.
+# Called by `make fuzz` and tests/fuzz.sh. What a fuzzer learned is kept in out/fuzz/corpus, so that the next run starts
+# there. A crash leaves its input in out/fuzz/crash-* and the run fails. Called as `fuzz.sh --one SECONDS FUZZER` by
+# itself.
 set -u
-seconds=${1:-30}
-found=0 broken=0
-for fuzzer in out/fuzz/fuzz/*; do
-	case $fuzzer in *.d | *.o) continue ;; esac
-	[ -x "$fuzzer" ] || continue
-	name=${fuzzer##*/}
-	found=$((found + 1))
+
+one() { # seconds, fuzzer
+	name=${2##*/}
 	mkdir -p "out/fuzz/corpus/$name"
-	set -- "out/fuzz/corpus/$name"
+	set -- "$1" "$2" "out/fuzz/corpus/$name"
 	[ ! -d "tests/fuzz/seeds/$name" ] || set -- "$@" "tests/fuzz/seeds/$name"
-	printf '  %-24s %s s ... ' "$name" "$seconds"
-	if "$fuzzer" -max_total_time="$seconds" -timeout=5 -rss_limit_mb=1024 -print_final_stats=1 \
-		-artifact_prefix="out/fuzz/crash-$name-" "$@" \
-		>"out/fuzz/$name.log" 2>&1; then
+	seconds=$1 fuzzer=$2
+	shift 2
+	if "$fuzzer" -max_total_time="$seconds" -timeout=25 -rss_limit_mb=1024 -print_final_stats=1 \
+		-artifact_prefix="out/fuzz/crash-$name-" "$@" >"out/fuzz/$name.log" 2>&1; then
 		runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "out/fuzz/$name.log")
-		echo "${runs:-?} inputs, no fault"
+		printf '  %-24s %s inputs in %s s, no fault\n' "$name" "${runs:-?}" "$seconds"
 	else
-		broken=$((broken + 1))
-		echo "FAULT"
-		tail -n 30 "out/fuzz/$name.log"
+		: >"out/fuzz/$name.fault"
+		printf '  %-24s FAULT\n%s\n' "$name" "$(tail -n 30 "out/fuzz/$name.log" | sed 's/^/    /')"
+		return 1
 	fi
-done
-[ "$found" -gt 0 ] || {
-	echo "fuzz: tests/fuzz holds no fuzzer." >&2
+}
+
+if [ "${1:-}" = --one ]; then
+	one "$2" "$3"
+	exit
+fi
+
+seconds=${1:-30}
+list=$(find out/fuzz/fuzz -maxdepth 1 -type f -perm -u+x ! -name '*.d' ! -name '*.o' 2>/dev/null | sort)
+[ -n "$list" ] || {
+	echo "fuzz: there is no fuzzer in out/fuzz/fuzz; 'make fuzz' builds them." >&2
 	exit 1
 }
-echo "$found fuzzers, $broken with faults"
+rm -f out/fuzz/*.fault
+printf '%s\n' "$list" | xargs -P "$(nproc)" -n 1 sh tools/fuzz.sh --one "$seconds"
+broken=$(find out/fuzz -maxdepth 1 -name '*.fault' | wc -l)
+echo "$(printf '%s\n' "$list" | wc -l) fuzzers, $broken with faults"
 [ "$broken" = 0 ]

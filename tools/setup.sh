@@ -1,10 +1,10 @@
 #!/bin/sh
 # setup.sh - install what a make target needs and this machine lacks.
 #
-# Called by the Makefile as `sh tools/setup.sh WHAT...` with build, demo, test, bench or lint. Says what is
-# missing and what each thing is for, then installs it with apt; sudo is used only when something is
-# missing and we are not root. When nothing is missing it only looks at files and ends at once. It must
-# never install anything it has not named first.
+# Called by the Makefile as `sh tools/setup.sh WHAT...` with build, demo, check, test, soak, bench, lint or fuzz. Says
+# what is missing and what each thing is for, then installs it with apt; sudo is used only when something is missing and
+# we are not root. When nothing is missing it only looks at files and ends at once. It must never install anything it
+# has not named first. What could not be had is listed in out/.unavailable: only for these may a test say `skip`.
 set -u
 
 # package | how to see that it is there | what it is for
@@ -51,7 +51,6 @@ table() {
 		want cpio             cpio                     packing its first file system
 		want mmdebstrap       mmdebstrap               the Debian on its disk
 		want e2fsprogs        mke2fs                   making that disk
-		want clang            clang                    the fuzzers, for a few seconds each
 		want nginx-light      /usr/sbin/nginx          an origin behind the door
 		want fcgiwrap         /usr/sbin/fcgiwrap       git http-backend behind that origin
 		want openssh-server   /usr/sbin/sshd           a server for git over ssh
@@ -69,13 +68,11 @@ table() {
 		want python3-httpx    /usr/lib/python3/dist-packages/httpx   a client
 		want gnutls-bin       gnutls-cli               a client
 		want golang-go        go                       a client
-		want default-jdk-headless javac                a client
 		want ruby             ruby                     a client
 		want php-cli          php                      a client
 		want php-curl         /usr/lib/php/*/curl.so   a client
 		want libio-socket-ssl-perl /usr/share/perl5/IO/Socket/SSL.pm   a client
 		want libnss3-tools    certutil                 the trust of browsers
-		want chromium         chromium                 a browser in the box
 		want awscli           aws                      requests that are signed for AWS
 		want python3-botocore /usr/lib/python3/dist-packages/botocore   judging them
 		want python3-brotli   /usr/lib/python3/dist-packages/brotli.py   bodies in br
@@ -83,6 +80,16 @@ table() {
 		want man-db           man                      checking the manual page
 		want zsh              zsh                      checking the completion for zsh
 		want fish             fish                     checking the completion for fish
+	ROWS
+	check) cat <<-'ROWS' ;;
+		need python3          python3                  the test runner
+		want git              git                      judging our reading of its files
+		want openssh-client   ssh-keygen               judging our signatures
+	ROWS
+	soak) cat <<-'ROWS' ;;
+		want clang            clang                    the fuzzers, for a few seconds each
+		want default-jdk-headless javac                a client
+		want chromium         chromium                 a browser in the box
 	ROWS
 	lint) cat <<-'ROWS' ;;
 		need clang            clang                    the second compiler
@@ -125,11 +132,12 @@ is_there() {
 need='' want='' told='' peers='' agents=''
 for what in "$@"; do
 	case $what in
-	build | demo | lint | fuzz) ;;
-	test) agents='@anthropic-ai/claude-code @openai/codex @google/gemini-cli opencode-ai @mariozechner/pi-coding-agent @github/copilot deno' ;;
+	build | demo | check | lint | fuzz) ;;
+	test) agents="$agents @anthropic-ai/claude-code @openai/codex @google/gemini-cli @mariozechner/pi-coding-agent" ;;
+	soak) agents="$agents opencode-ai @github/copilot deno" ;; # 0.6 GB more, for the long run
 	bench) peers='@openai/codex @anthropic-ai/sandbox-runtime' ;;
 	*)
-		echo "setup: '$what' is not one of build, demo, test, lint, fuzz, bench." >&2
+		echo "setup: '$what' is not one of build, demo, check, test, soak, lint, fuzz, bench." >&2
 		exit 64
 		;;
 	esac
@@ -199,19 +207,42 @@ if [ -n "$peers" ] && command -v npm >/dev/null 2>&1; then
 	done
 fi
 
-# The agents that tests/real_agents.sh starts live there too, under one prefix, each with what its package
-# runs when it is installed (that fetches the program itself). One that is there is not looked at again.
-if [ -n "$agents" ] && command -v npm >/dev/null 2>&1; then
-	for agent in $agents; do
-		[ -e "out/test-agents/lib/node_modules/$agent/package.json" ] && continue
-		[ -e "out/test-agents/.tried" ] && [ -z "$(find out/test-agents/.tried -mmin +60)" ] && continue
-		echo "Installing $agent into out/test-agents (a test starts it in a box)."
-		mkdir -p out/test-agents
-		timeout 300 npm install -g --prefix "$PWD/out/test-agents" --silent --no-fund --no-audit --fetch-retries=1 \
-			--allow-scripts="$agent" "$agent" >/dev/null 2>&1 || {
+# The agents that suites start live in out/test-agents, under one prefix, each with what its package runs when it is
+# installed (that fetches the program itself). All that are missing at once, which takes half the time; if that fails,
+# one by one, so that one that cannot be had does not keep the others out. One that is there is not looked at again.
+prefix=$PWD/out/test-agents
+npm_install() {
+	timeout 600 npm install -g --prefix "$prefix" --silent --no-fund --no-audit --fetch-retries=1 \
+		--allow-scripts="$(echo "$*" | tr ' ' ,)" "$@" >/dev/null 2>&1
+}
+lacking=''
+for agent in $agents; do
+	[ -e "$prefix/lib/node_modules/$agent/package.json" ] || lacking="$lacking $agent"
+done
+if [ -n "$lacking" ] && command -v npm >/dev/null 2>&1 &&
+	! { [ -e "$prefix/.tried" ] && [ -z "$(find "$prefix/.tried" -mmin +60)" ]; }; then
+	echo "Installing from npm into out/test-agents (suites start them in a box):$lacking"
+	mkdir -p "$prefix"
+	# shellcheck disable=SC2086
+	npm_install $lacking || for agent in $lacking; do
+		npm_install "$agent" || {
 			echo "setup: $agent could not be installed from npm; its test is skipped for an hour." >&2
-			touch out/test-agents/.tried
+			touch "$prefix/.tried"
 		}
 	done
 fi
+
+# What is still missing could not be had.
+case " $* " in *' check '* | *' test '* | *' soak '*) ;; *) exit 0 ;; esac
+mkdir -p out
+{
+	for what in "$@"; do
+		table "$what" | while read -r must package sign why; do
+			[ -z "$must" ] || is_there "$sign" || echo "$package $sign"
+		done
+	done
+	for agent in $agents; do
+		[ -e "$prefix/lib/node_modules/$agent/package.json" ] || echo "$agent agents"
+	done
+} >out/.unavailable
 exit 0

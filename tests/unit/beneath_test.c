@@ -1,5 +1,5 @@
 /* beneath_test.c - no path, link or race leads outside of the root; any tree can be removed.
- * suite: users=root,user timeout=120 */
+ * suite: check=any test=root,user soak=root,user timeout=120 */
 #include "unit/check.h"
 
 #include "base/beneath.h"

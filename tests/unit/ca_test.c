@@ -2,7 +2,7 @@
  * in files, only what fits this host and this boot is taken, and what a living box uses is not
  * swept.
  *
- * suite: users=root,user */
+ * suite: check=any test=root,user soak=root,user */
 #include "unit/check.h"
 
 #include "base/beneath.h"

@@ -1,6 +1,6 @@
 /* objects_large_test.c - a box makes a file of a terabyte in a moment; to keep, name and restore it
  * costs what it holds, and its name is that of its bytes, wherever its holes lie (case 78).
- * suite: users=root,user timeout=60 */
+ * suite: check=any test=root,user soak=root,user timeout=60 */
 #include "unit/liblayers.h"
 
 #include "workspace/objects.h"

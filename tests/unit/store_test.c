@@ -1,7 +1,7 @@
 /* store_test.c - boxes on disk: what is made is found, what lives is not removed, what was killed
  * is known to be dead, and rubbish in the directory does no harm.
  *
- * suite: users=root,user */
+ * suite: check=any test=root,user soak=root,user */
 #include "base/beneath.h"
 #include "base/err.h"
 #include "base/str.h"

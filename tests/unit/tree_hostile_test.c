@@ -1,6 +1,6 @@
 /* tree_hostile_test.c - senders that lie, destinations that move, disks that are full: the receiver
  * writes nothing where it should not and leaves nothing half done.
- * suite: users=root,user timeout=120 */
+ * suite: check=any test=root,user soak=root,user timeout=120 */
 #include "unit/libtree.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* tree_test.c - copies of honest trees: everything arrives, in the place that cp would give it.
- * suite: users=root,user timeout=120 */
+ * suite: check=any test=root,user soak=root,user timeout=120 */
 #include "unit/libtree.h"
 
 #include <sys/un.h>

@@ -1,0 +1,220 @@
+"""machine.py - what a run of the tests borrows from the machine, and gives back.
+
+Used by tools/test.py: a scratch directory, an ordinary user with a copy of the tree, and a list of
+what belongs to the whole machine (users, mounts, control groups, network namespaces and links), so
+that the run can say what a suite left behind and take it away again. Touches only what was not
+there when the run began.
+"""
+
+import glob
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+import time
+
+USER = "ostiary-test"
+PREFIX = "ostiary-test."
+# Programs, not objects; what is large lies in SUITE_CACHE.
+NOT_COPIED = ("test", "vm", "bench", "fuzz", "lint", "phases")
+
+
+def _is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def clear_old_runs(base):
+    """Directories of runs that were killed before they could clean up."""
+    for old in glob.glob(os.path.join(base, PREFIX + "*")):
+        try:
+            with open(os.path.join(old, "pid")) as f:
+                pid = int(f.read())
+        except (OSError, ValueError):
+            continue
+        if os.lstat(old).st_uid == os.getuid() and not _is_alive(pid):
+            unmount_below(old)
+            remove_tree(old)
+
+
+def make_run_dir():
+    base = tempfile.gettempdir()
+    clear_old_runs(base)
+    path = tempfile.mkdtemp(prefix=PREFIX, dir=base)
+    os.chmod(path, 0o755)
+    with open(os.path.join(path, "pid"), "w") as f:
+        f.write("%d\n" % os.getpid())
+    return path
+
+
+def remove_tree(path):
+    """rm -rf that also takes directories without permissions. Returns whether it is gone."""
+    for _ in range(3):
+        subprocess.run(["chmod", "-R", "u+rwX", path], stderr=subprocess.DEVNULL)
+        subprocess.run(["rm", "-rf", "--one-file-system", path], stderr=subprocess.DEVNULL)
+        if not os.path.lexists(path):
+            return True
+    return False
+
+
+def _mounts():
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as f:
+        return [line.split()[4].replace("\\040", " ") for line in f]
+
+
+def unmount_below(path):
+    """Unmount everything below a directory, deepest first; returns what it was."""
+    found = sorted((m for m in _mounts() if m == path or m.startswith(path + "/")), key=len, reverse=True)
+    for mount in found:
+        subprocess.run(["umount", "-l", mount], stderr=subprocess.DEVNULL)
+    return found
+
+
+def _groups():
+    """Control groups of ours, in every hierarchy, named after boxes."""
+    found = []
+    for depth in range(1, 7):
+        found += glob.glob("/sys/fs/cgroup" + "/*" * depth + "/ostiary*")
+        found += glob.glob("/sys/fs/cgroup/ostiary*") if depth == 1 else []
+    return [g for g in found if os.path.isdir(g)]
+
+
+def snapshot(run_dir):
+    """What belongs to the whole machine, as a set of (kind, name).
+
+    Another run may be under way, in a suite of this one or beside it: what lies in its directory is
+    its own. An ordinary user can leave nothing but control groups that were given to it.
+    """
+    groups = {("control group", g) for g in _groups() if _is_leftover(g)}
+    if os.getuid() != 0:
+        return groups
+    state = {("mount", m) for m in _mounts() if m.startswith(run_dir) or "/" + PREFIX not in m}
+    state |= {("user", u.pw_name) for u in pwd.getpwall() if u.pw_name != USER}
+    state |= {("network namespace", n) for n in glob.glob("/run/netns/*")}
+    state |= {("network link", n) for n in os.listdir("/sys/class/net")}
+    return state | groups
+
+
+def _is_leftover(group):
+    """Ours, and without a process: a group that somebody's box lives in has some."""
+    try:
+        with open(os.path.join(group, "cgroup.procs")) as f:
+            return not f.read(1) and os.stat(group).st_uid == os.getuid()
+    except OSError:
+        return False
+
+
+def left_since(before, run_dir):
+    """What is there now and was not before, and still is after three seconds: boxes of others come and go."""
+    left = snapshot(run_dir) - before
+    for _ in range(6):
+        if not left:
+            break
+        time.sleep(0.5)
+        left &= snapshot(run_dir)
+    return left
+
+
+def take_away(kind, name):
+    """Remove one thing that a suite left behind. Returns the command that was used."""
+    command = {"mount": ["umount", "-l", name],
+               "user": ["userdel", name],
+               "control group": ["rmdir", name],
+               "network namespace": ["ip", "netns", "del", os.path.basename(name)],
+               "network link": ["ip", "link", "del", name]}[kind]
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return " ".join(command)
+
+
+class OrdinaryUser:
+    """The user that suites run as when the run was started by root: uid 1000, or one made for it.
+
+    Root's checkout may lie where others cannot go, and files that suites make must not end up in
+    it: the user gets a copy of its own, compiled programs included.
+    """
+
+    def __init__(self, top, run_dir, variant, is_wanted):
+        self.top, self.run_dir, self.variant = top, run_dir, variant
+        self.ids = None
+        self.made = None
+        self.tree, self.cache = top, os.path.join(top, "out")
+        self.fault = None
+        if os.getuid() == 0 and is_wanted:
+            self._prepare()
+
+    def _prepare(self):
+        try:
+            entry = self._entry()
+            self.ids = (entry.pw_uid, entry.pw_gid)
+            self.tree = os.path.join(self.run_dir, "tree")
+            self._copy_tree()
+        except (OSError, KeyError, subprocess.CalledProcessError) as e:
+            self.fault = "no ordinary user with a copy of the tree could be made: %s" % e
+            return
+        if not self._can_read(os.path.join(self.top, "out")):
+            self._link_cache()
+
+    def _entry(self):
+        try:
+            entry = pwd.getpwuid(1000)
+        except KeyError:
+            try:
+                entry = pwd.getpwnam(USER)
+            except KeyError:
+                subprocess.run(["useradd", "--no-create-home", "--home-dir", "/nonexistent",
+                                "--shell", "/bin/sh", USER], check=True)
+                entry = pwd.getpwnam(USER)
+        if entry.pw_name == USER:
+            self.made = USER
+        return entry
+
+    def _copy_tree(self):
+        out = os.path.join(self.tree, "out")
+        os.makedirs(out)
+        parts = [p for p in os.listdir(self.top) if p not in (".git", "out")]
+        subprocess.run(["cp", "-a"] + [os.path.join(self.top, p) for p in parts] + [self.tree], check=True)
+        for part in sorted(os.listdir(os.path.join(self.top, "out"))):
+            source = os.path.join(self.top, "out", part)
+            if part in NOT_COPIED or part.startswith("test-") or part.endswith(".deb"):
+                continue
+            if os.path.isdir(source) and os.path.isdir(os.path.join(source, "gen")):
+                self._copy_variant(source, os.path.join(out, part))
+            else:
+                subprocess.run(["cp", "-a", source, out], check=True)
+        subprocess.run(["chown", "-R", "%d:%d" % self.ids, self.tree], check=True)
+
+    def _copy_variant(self, source, target):
+        if not os.path.exists(os.path.join(source, "ostiary")):
+            return
+        os.makedirs(target)
+        for name in ("ostiary", "ostiary-door"):
+            if os.path.exists(os.path.join(source, name)):
+                shutil.copy2(os.path.join(source, name), target)
+        units = os.path.join(source, "unit")
+        if os.path.basename(source) == self.variant and os.path.isdir(units):
+            shutil.copytree(units, os.path.join(target, "unit"), symlinks=True,
+                            ignore=shutil.ignore_patterns("obj", "*.d"))
+
+    def _can_read(self, path):
+        code = "import os,sys; sys.exit(0 if os.access(sys.argv[1], os.R_OK | os.X_OK) else 1)"
+        return subprocess.run(["setpriv", "--reuid", str(self.ids[0]), "--regid", str(self.ids[1]),
+                               "--clear-groups", "python3", "-c", code, path]).returncode == 0
+
+    def _link_cache(self):
+        """Where the checkout cannot be read: hard links to what lies in its cache, or copies."""
+        self.cache = os.path.join(self.run_dir, "cache")
+        os.makedirs(self.cache, mode=0o755)
+        for part in glob.glob(os.path.join(self.top, "out", "test-*")):
+            for how in ("-al", "-a"):
+                if subprocess.run(["cp", how, part, self.cache], stderr=subprocess.DEVNULL).returncode == 0:
+                    break
+
+    def give_back(self):
+        if self.made:
+            subprocess.run(["userdel", self.made], stderr=subprocess.DEVNULL)
