@@ -24,7 +24,7 @@ lib_finish() {
 		"$ostiary" rm -f "$box" >/dev/null 2>&1
 	done
 	chmod -R u+rwX "$work" 2>/dev/null
-	within 30 rm -rf "$work"
+	within 60 rm -rf "$work"
 }
 trap lib_finish EXIT
 trap 'exit 143' TERM INT HUP
@@ -137,7 +137,7 @@ answers() {
 # waited for next.
 term_clear() {
 	term_key C-l
-	within 30 term_is_clear
+	within 60 term_is_clear
 	tm clear-history -t "$term"
 }
 term_is_clear() { [ "$(term_screen | grep -c '[^ ]')" -le 1 ]; }

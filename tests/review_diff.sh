@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=400
+# suite: test=user soak=root,user timeout=400
+# tier: differences are found by content, whoever started the box
 # review_diff.sh - `ostiary diff`: every kind of change told as git tells it and exact in a pipe, hostile
 # names and contents harmless on a terminal, noise counted, classes named, errors in clear sentences.
 set -u

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=any timeout=900
+# suite: check=any test=any soak=any timeout=900
+# tier: help, manual page and completions are compared, no box is started: cheap enough for every commit
 # surface.sh - what the program says of itself, the manual page and the completions agree, flag by flag.
 set -u
 cd "$(dirname "$0")/.." || exit 1

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=700 alone=yes
+# suite: test=root,user soak=root,user timeout=700
+# tier: the walls of a box of root and of a user are not the same: each case is judged for both
 # run.sh - the attack suite: every case in the full box, and with exactly its own walls missing.
 #
 # Usage: run.sh [--as root|user] [--table FILE] [--keep]. A case counts as blocked by us only if it
