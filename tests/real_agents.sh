@@ -7,8 +7,8 @@
 # No key and no network: what is awaited is the screen that a new user sees.
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
-. tests/lib_agents.sh
-. tests/lib_par.sh
+. tests/lib_par.sh || exit 1
+. tests/lib_agents.sh # which goes to the workspace
 par_max=3
 
 # Questions that no profile may leave to the user: trust, permissions, updates, first choices.

@@ -5,8 +5,8 @@
 # shell tool without asking anybody, and says the last word. The model is tests/mock_model.py, in the same box.
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
-. tests/lib_agents.sh
-. tests/lib_par.sh
+. tests/lib_par.sh || exit 1
+. tests/lib_agents.sh # which goes to the workspace
 par_max=3
 cp "$top/tests/mock_model.py" "$work/ws/"
 

@@ -5,7 +5,7 @@
 # debuggers, editors; each with its own usual layout, none told about the box.
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
-. tests/lib_par.sh
+. tests/lib_par.sh || exit 1
 par_max=3
 cd "$work/ws" || exit 1
 missing() { # name, program: not there, so skip
