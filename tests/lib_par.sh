@@ -30,6 +30,10 @@ par_wait() {
 	for out in "${par_outs[@]}"; do
 		cat "$out"
 		! grep -q '^not ok ' "$out" || bad=1
+		if ! grep -qE '^(ok|not ok|skip) ' "$out"; then # it was killed, or is no command at all
+			echo "not ok a part of the suite that runs beside others has a result: it said nothing (part ${out##*.})"
+			bad=1
+		fi
 		rm -f "$out"
 	done
 	par_outs=()
