@@ -10,6 +10,8 @@ set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
+# shellcheck source=tests/lib_tier.sh
+. "$top/tests/lib_tier.sh"
 as='' table='' keep=''
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -107,6 +109,7 @@ fi
 [ -e "$work/tree/root-only" ] || sed -i '/^ROOT_FILE=/d' "$work/ws/.attack-env"
 {
 	echo "STARTED_AS=$as"
+	echo "HELD_MS=$(by_tier 100 500)" # case 41t: races are short in test and long in soak
 	echo "STATE_DIR=$work/xdg/state/ostiary"
 	echo "DATA_DIR=$work/xdg/data/ostiary"
 	echo "CONFIG_DIR=$work/xdg/config/ostiary"
