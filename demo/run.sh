@@ -4,9 +4,9 @@
 # The same small agent runs twice: on the bare machine, where every attempt must work (else the attempt
 # proves nothing), and in a box, where only its own work may. Both are judged here, outside, by what is
 # on the host afterwards: walls (agent.sh), the door, a key that the agent never has (keys.sh), and the way of
-# its work to your files: diff, apply, undo. Ends
-# with a status other than 0 when one wall is open. OSTIARY names another program to try, DEMO_FLAGS more
-# flags for `ostiary run`. It plants one file in the home directory and takes it away again.
+# its work to your files: diff, apply, undo. Ends with a status other than 0 when one wall is open. OSTIARY names
+# another program to try, DEMO_FLAGS more flags for `ostiary run`, DEMO_UNTIL the part after which it ends (walls,
+# door, keys or review). It plants one file in the home directory and takes it away again.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 ostiary=${OSTIARY:-$here/../out/release/ostiary}
@@ -160,6 +160,17 @@ say() { # is it as it should be (0 or not), what, words
 		failed=$((failed + 1))
 	fi
 }
+# part_ends NAME: the end, when no more than this part was asked for.
+part_ends() { [ "${DEMO_UNTIL:-}" != "$1" ] || the_end; }
+the_end() {
+	echo
+	if [ "$failed" != 0 ]; then
+		echo "$failed of these are not as they should be on this machine. 'ostiary doctor' may say why."
+		exit 1
+	fi
+	echo "Next: 'make install' (to ~/.local), then 'ostiary run claude'."
+	exit 0
+}
 in_box() { case $inside in *" $1 "*) return 0 ;; *) return 1 ;; esac }
 
 # keeps WHAT TITLE WORDS WORDS-WHEN-OPEN: shut in the box, and open outside it.
@@ -211,6 +222,7 @@ fi
 rights=$(grep '^right: ' "$work/boxed.out" | grep -v ' 0$' | cut -d' ' -f2 | tr '\n' ' ')
 [ "$(grep -c '^right: ' "$work/boxed.out")" = 8 ] && [ -z "$rights" ]
 say $? 'holds no rights' 'the kernel says so, of 8 kinds of them' "by the kernel's own account: $rights"
+part_ends walls
 
 # The door: a host that no rule names is refused in words, and the words hold the cure. The name is made up
 # and led to our own listener, so that nothing leaves this machine.
@@ -231,6 +243,7 @@ say $? 'lets it pass once you say so' 'it got "hello"; no restart was needed' 't
 [ "$(grep -c '  GET  *api.example.test' "$work/log")" = 2 ]
 say $? 'wrote both down' "both are in: ostiary log $box --kind http" "$(tail -n 1 "$work/log")"
 "$ostiary" rm -f "$box" >/dev/null 2>&1 && box=''
+part_ends door
 
 # Keys: the agent works with one that it never has, and what it has instead is a tripwire. The origin is a
 # server of this demo behind made-up names; it repeats every request in its answer. On the bare machine
@@ -302,6 +315,7 @@ if in_box stolen || { [ -n "$alarm" ] && in_box harmless; }; then
 else
 	say 1 'the placeholder is a tripwire' '' 'there was no alarm, or what is harmless did not pass either'
 fi
+part_ends keys
 
 # The way back to your files: what the agent did is looked at, the harmless part of it lands, and all of it can be taken back. The agent
 # writes a line and plants a git hook; on a plain copy of its work that hook runs at the next commit.
@@ -345,6 +359,7 @@ fi
 [ "$(sums)" = "$before" ]
 say $? 'takes it back' 'ostiary undo: every byte is as before' "$(tail -n 1 "$work/undo")"
 review rm -f "$box" >/dev/null 2>&1 && box=''
+part_ends review
 
 # The program's own attacks cover the layers behind these walls, which a script cannot reach.
 now 'ostiary probe attacks a box from inside'
@@ -354,10 +369,4 @@ else
 	say 1 'ostiary probe' '' 'found an open wall:'
 	grep -v '^ok' "$work/probe" | head -n 8 | sed 's/^/      /'
 fi
-
-echo
-if [ "$failed" != 0 ]; then
-	echo "$failed of these are not as they should be on this machine. 'ostiary doctor' may say why."
-	exit 1
-fi
-echo "Next: 'make install' (to ~/.local), then 'ostiary run claude'."
+the_end

@@ -1,5 +1,6 @@
 #!/bin/sh
-# suite: users=any timeout=30
+# suite: check=any test=any soak=any timeout=60
+# tier: it reads the tree and starts no box: cheap enough for every commit
 # arrows.sh - the include arrows hold, the checker can fail, and DESIGN.md prints the same table.
 set -u
 cd "$(dirname "$0")/.." || exit 1

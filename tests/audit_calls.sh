@@ -1,9 +1,11 @@
 #!/bin/bash
-# suite: users=root,user timeout=300
+# suite: test=user soak=root,user timeout=300
+# tier: the witness tells of calls in the same way whoever started the box
 # audit_calls.sh - the system calls of a box in its log: each kind is there, in order, with its words; hostile
 # arguments; exact counts under floods, threads and signals; refusals are the same at every level; a witness that dies.
 set -u
 . "$(dirname "$0")/lib_life.sh"
+. "$here/lib_tier.sh"
 cc -static -pthread -O1 -D_GNU_SOURCE -o "$work/ws/calls" "$here/audit/calls.c" || exit 1
 log_of() { echo "$boxes/$tag-$1/audit.jsonl"; }
 rec() { # box, words of records.py
@@ -77,7 +79,7 @@ out=$(run_box storm -- ./calls storm 500)
 case $out in '500 stormy') true ;; *) false ;; esac
 check 'connections under a storm of signals' $? "$out"
 same 'one record each' "$(rec storm count kind=connect)" 500
-timeout 400 "$ostiary" run -q --keep -n "$tag-bomb" --limit pids=60 --limit time=5s -- sh -c 'b() { b | b & }; b; sleep 10' >/dev/null 2>&1
+timeout 400 "$ostiary" run -q --keep -n "$tag-bomb" --limit pids=60 --limit time="$(by_tier 2s 5s)" -- sh -c 'b() { b | b & }; b; sleep 10' >/dev/null 2>&1
 same 'a fork bomb leaves a whole log' "$("$ostiary" audit verify "$tag-bomb" >/dev/null 2>&1; echo $?)" 0
 
 # --- the same answers at every level ---------------------------------------------------------------------

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=300
+# suite: test=root,user soak=root,user timeout=300
+# tier: the small disk is a case of root alone
 # audit_full.sh - a log that cannot be written: the box waits, says so, and goes on when there is room, with nothing
 # missing; with --audit-full stop it ends. By a limit on the size of files, and by root on a small disk as well.
 set -u

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=240
+# suite: test=user soak=root,user timeout=240
+# tier: what is verified is a file of the caller, whoever it is
 # audit_verify.sh - `ostiary audit verify` finds every change of a log: an edit, a gap, an added line, a cut in the
 # middle of a line and at the end, a log or a head that is gone; and finds nothing where nothing was changed.
 set -u

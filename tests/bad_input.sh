@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=900
+# suite: test=user soak=root,user timeout=900
+# tier: what may not be read or written is refused to the user; root only repeats the rest
 # bad_input.sh - wrong words, wrong places, a machine that lacks something: each gets one clear sentence on
 # stderr, the right exit code, and leaves nothing behind: no box, no process, no mount.
 set -u

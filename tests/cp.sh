@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=400
+# suite: test=root,user soak=root,user timeout=400
+# tier: owners, and what may be read, differ between the users
 # cp.sh - `ostiary cp` with a real box: both ways, hostile trees, planted links, sleeping boxes.
 set -u
 work=$(mktemp -d "$HOME/cp.XXXXXX") || exit 1

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=any timeout=300
+# suite: test=any soak=any timeout=300
+# tier: it needs what was built just now, which whoever started the run has
 # deb.sh - the package holds what it should, where it should, and can be taken apart again.
 set -u
 cd "$(dirname "$0")/.." || exit 1

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=any timeout=400
+# suite: test=any soak=any timeout=400
+# tier: it needs what was built just now, which whoever started the run has
 # install.sh - install puts the files where shells and man look for them; uninstall leaves nothing.
 set -u
 cd "$(dirname "$0")/.." || exit 1

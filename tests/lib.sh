@@ -24,7 +24,7 @@ lib_finish() {
 		"$ostiary" rm -f "$box" >/dev/null 2>&1
 	done
 	chmod -R u+rwX "$work" 2>/dev/null
-	within 30 rm -rf "$work"
+	within 60 rm -rf "$work"
 }
 trap lib_finish EXIT
 trap 'exit 143' TERM INT HUP
@@ -102,7 +102,14 @@ term_wait() { within "${2:-60}" term_shows "$1"; }
 # term_prompt [PROMPT]: the last line ends in an empty prompt, so what is typed now goes to that shell. What is
 # typed while a box's command runs belongs to the box, also when the command never reads it. The prompt of the host's
 # shell is one that came after the line typed last, not the one that it was typed at.
-term_is_at() { [[ $(term_tail 1 | sed 's/ *$//') == *"$1" ]]; }
+# The last line is the last with anything on it, or the one with the cursor, as far as it: a program that was left may
+# have drawn something beside and below it.
+term_is_at() { [[ $(term_tail 1 | sed 's/ *$//') == *"$1" ]] || [[ $(term_line | sed 's/ *$//') == *"$1" ]]; }
+term_line() {
+	local x y
+	read -r x y <<<"$(tm display-message -p -t "$term" '#{cursor_x} #{cursor_y}')"
+	tm capture-pane -p -t "$term" -S "${y:-0}" -E "${y:-0}" | cut -c "1-${x:-1}"
+}
 term_is_back() { [ "$(term_prompts)" -gt "${term_typed[$term]:-0}" ] && term_is_at 'host>'; }
 # shellcheck disable=SC2120 # the suites pass one
 term_prompt() {
@@ -137,7 +144,7 @@ answers() {
 # waited for next.
 term_clear() {
 	term_key C-l
-	within 30 term_is_clear
+	within 60 term_is_clear
 	tm clear-history -t "$term"
 }
 term_is_clear() { [ "$(term_screen | grep -c '[^ ]')" -le 1 ]; }

@@ -62,12 +62,14 @@ holds() { # name, text, pattern of a part of it
 # machine needs has hung, and ends with 124.
 say() {
 	local start=$EPOCHREALTIME
-	timeout -k 5 "${SAY_LIMIT:-150}" "$@" </dev/null >"$work/.out" 2>"$work/.err"
+	local said=$work/.said.$BASHPID # parts that run at once have their own
+	timeout -k 5 "${SAY_LIMIT:-150}" "$@" </dev/null >"$said" 2>"$said.err"
 	code=$?
 	local end=$EPOCHREALTIME
 	ms=$(((${end/./} - ${start/./}) / 1000))
-	out=$(tr -d '\0' <"$work/.out")
-	err=$(tr -d '\0' <"$work/.err")
+	out=$(tr -d '\0' <"$said")
+	err=$(tr -d '\0' <"$said.err")
+	rm -f "$said" "$said.err"
 }
 
 # --- what is left ------------------------------------------------------------------------------

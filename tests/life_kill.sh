@@ -1,13 +1,15 @@
 #!/bin/bash
-# suite: users=root,user timeout=900
+# suite: test=root,user soak=root,user timeout=900
+# tier: who may kill whom, and who clears a control group, differs between the users; test kills less often than soak
 # life_kill.sh - kill -9 of each of our processes at random moments, also while the box is built: no
 # process of the box lives on, nothing is mounted, `ps` tells the truth, `gc` leaves nothing behind, the
 # next start works, and whoever was attached hears a sentence instead of waiting for ever.
 #
-# OSTIARY_TEST_ROUNDS=N: how often each process is killed while it starts (default 25).
+# OSTIARY_TEST_ROUNDS=N: how often each process is killed while it starts (default 5; 25 in soak).
 set -u
 . "$(dirname "$0")/lib_life.sh"
-rounds=${OSTIARY_TEST_ROUNDS:-25}
+. "$here/lib_tier.sh"
+rounds=${OSTIARY_TEST_ROUNDS:-$(by_tier 5 25)}
 cc -O1 -D_GNU_SOURCE -o "$work/assassin" "$here/life/assassin.c" || exit 1
 
 state_of() { "$ostiary" ps -a --json | python3 -c 'import json, sys
@@ -91,13 +93,13 @@ for word in $words; do
 		box=$tag-$word-$level
 		OSTIARY_WEAKEN=$word "$weak" run -q --audit $level --name "$box" -- true </dev/null >/dev/null 2>"$work/killed.err" &
 		client=$!
-		wait_for 20 stands_at "${moment[$word]}"
+		wait_for 60 stands_at "${moment[$word]}"
 		check "pid 1 is met at $word, --audit $level" $? "$(cat "$work/killed.err")"
 		kill -9 "$supervisor"
-		wait_for 20 is_gone $client || kill -9 $client
+		wait_for 60 is_gone $client || kill -9 $client
 		wait $client
 		same "kill -9 of the supervisor there: status and words ($word, $level)" "$? $(grep -c '^ostiary: ' "$work/killed.err")" '125 1'
-		wait_for 10 no_orphans
+		wait_for 60 no_orphans
 		check "nothing of that box lives on ($word, $level)" $? "$(orphans)"
 		for pid in $(orphans); do kill -9 "$pid"; done
 		"$ostiary" gc >/dev/null 2>&1
@@ -140,7 +142,7 @@ read -r hit status <<<"$(ASSASSIN_AFTER=$boxes/$box/layers/ws/upper/begun "$work
 	sh -c 'echo x >begun; exec sleep 1234' 2>/dev/null </dev/null)"
 same 'kill -9 of the CLI of a running box' "$hit $status" 'hit 137'
 is_up() { [ "$(state_of "$box")" = running ]; } # where there is much to do it may only have begun to start
-wait_for 30 is_up
+wait_for 60 is_up
 same 'the box goes on' "$(state_of "$box")" running
 say "$ostiary" exec "$box" -- echo alive
 same 'and answers' "$out" alive
@@ -262,7 +264,7 @@ nothing_left 'gc finishes what rm began'
 mkdir -p "$HOME/.config/ostiary/profiles"
 printf 'extends default\npersist ~/.agent\n' >"$HOME/.config/ostiary/profiles/keeper.profile"
 wrong='' taken=0
-for round in $(seq 10); do
+for round in $(seq "$(by_tier 4 10)"); do
 	box=$tag-home-$round
 	"$ostiary" create -q --profile keeper --name "$box" >/dev/null
 	"$ostiary" exec "$box" -- bash -c "rm -rf ~/.agent; mkdir -p ~/.agent; touch ~/.agent/{1..300}-$round"
@@ -322,7 +324,7 @@ wait $!
 
 # A box that somebody wakes the moment it ends has ended nevertheless.
 wrong=''
-for round in $(seq 10); do
+for round in $(seq "$(by_tier 4 10)"); do
 	box=$tag-again
 	"$ostiary" create -q --name "$box" >/dev/null
 	(sleep "0.00$((RANDOM % 10))"; exec "$ostiary" exec "$box" -- true </dev/null >/dev/null 2>&1) &

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=400
+# suite: test=root,user soak=root,user timeout=400
+# tier: what is left on disk and in control groups is owned differently
 # life_state.sh - what a box remembers: changes after its end, a kept box woken by exec, names, `ps`, and
 # the home of a profile, of which only the listed paths outlive a box.
 set -u

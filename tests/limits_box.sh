@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=900 alone=yes
+# suite: test=root,user soak=root,user timeout=900
+# tier: root has a control group where the user has rlimits and the watchdog
 # limits_box.sh - memory, processes, files, time, inotify, namespaces and processor time of a box: held by
 # whatever this machine offers, each end said in words and with its exit code, while the host stays well.
 set -u
@@ -81,7 +82,7 @@ for _ in range(3):
 print("under way", flush=True)
 time.sleep(600)' >"$work/under" &
 holder=$!
-wait_for 30 grep -q 'under way' "$work/under"
+wait_for 60 grep -q 'under way' "$work/under"
 box --limit files=50 -- sh -c 'ulimit -Hn; ulimit -n'
 same 'files: a low limit is no matter of what else the user does' "$code $out" $'0 50\n50'
 kill "$holder"

@@ -1,21 +1,37 @@
 #!/bin/bash
-# suite: users=root,user timeout=600 alone=yes
+# suite: test=root,user soak=root,user timeout=600
+# tier: root mounts small disks by its own right, the user in a user namespace
 # limits_disk.sh - a box ends when its layers outgrow the disk limit, and before it fills the disk that
 # holds them: tried on a small tmpfs in a mount namespace of our own.
 set -u
 . "$(dirname "$0")/lib_life.sh"
+. "$here/lib_par.sh"
 
-box() { say "$ostiary" run -q --rm --name "$tag-box" "$@"; }
-box --limit disk=20M -- sh -c 'head -c 5000000 /dev/zero >small; sleep 2; echo fine'
-same 'below the limit' "$code $out$err" '0 fine'
-box --limit disk=20M -- sh -c 'head -c 60000000 /dev/zero >big; sleep 140'
-same 'above it the box ends with 120' "$code" 120
-holds 'in words' "$err" 'more than the disk limit of 20.0 MiB'
-box --limit disk=20M -- sh -c 'i=0; while [ $i -lt 60 ]; do head -c 1000000 /dev/zero >~/f$i; i=$((i+1)); done; sleep 140'
-same 'the home counts too' "$code" 120
-# A file without blocks takes none; so many names do.
-box --limit disk=20M -- sh -c 'truncate -s 1G sparse; sleep 2; echo fine'
-same 'a file with a hole takes what it takes' "$code $out$err" '0 fine'
+# What takes time is the look at the layers, every second or so: the boxes wait for it together.
+box() { say "$ostiary" run -q --rm --name "$tag-$BASHPID" "$@"; }
+limit_below() {
+	box --limit disk=20M -- sh -c 'head -c 5000000 /dev/zero >small; sleep 2; echo fine'
+	same 'below the limit' "$code $out$err" '0 fine'
+}
+limit_above() {
+	box --limit disk=20M -- sh -c 'head -c 60000000 /dev/zero >big; sleep 140'
+	same 'above it the box ends with 120' "$code" 120
+	holds 'in words' "$err" 'more than the disk limit of 20.0 MiB'
+}
+limit_home() {
+	box --limit disk=20M -- sh -c 'i=0; while [ $i -lt 60 ]; do head -c 1000000 /dev/zero >~/f$i; i=$((i+1)); done; sleep 140'
+	same 'the home counts too' "$code" 120
+}
+limit_holes() {
+	# A file without blocks takes none; so many names do.
+	box --limit disk=20M -- sh -c 'truncate -s 1G sparse; sleep 2; echo fine'
+	same 'a file with a hole takes what it takes' "$code $out$err" '0 fine'
+}
+par limit_below
+par limit_above
+par limit_home
+par limit_holes
+par_wait
 nothing_left 'and nothing is left of them'
 
 # --- the floor ---------------------------------------------------------------------------------------------
@@ -36,11 +52,18 @@ if [ "$code" = 99 ] || [ "$code" = 1 ]; then
 	skip 'the free-space floor' "no small filesystem can be mounted here: $err"
 	exit $bad
 fi
-on_small 280M "$ostiary" run -q --rm --name "$tag-box" -- sh -c 'head -c 100000000 /dev/zero >big; sleep 140'
-same 'a disk that runs full ends the box with 120' "$code" 120
-same 'in words' "$err" 'ostiary: the disk that holds its layers has less than 256.0 MiB left'
-on_small 400M "$ostiary" run -q --rm --name "$tag-box" -- sh -c 'head -c 100000000 /dev/zero >big; sleep 2; echo fine'
-same 'above the floor it goes on' "$code $out$err" '0 fine'
+floor_full() {
+	on_small 280M "$ostiary" run -q --rm --name "$tag-full" -- sh -c 'head -c 100000000 /dev/zero >big; sleep 140'
+	same 'a disk that runs full ends the box with 120' "$code" 120
+	same 'in words' "$err" 'ostiary: the disk that holds its layers has less than 256.0 MiB left'
+}
+floor_roomy() {
+	on_small 400M "$ostiary" run -q --rm --name "$tag-roomy" -- sh -c 'head -c 100000000 /dev/zero >big; sleep 2; echo fine'
+	same 'above the floor it goes on' "$code $out$err" '0 fine'
+}
+par floor_full
+par floor_roomy
+par_wait
 
 # A disk that is full before the box begins: one sentence, and nothing on it.
 on_small 60k "$ostiary" run -q --rm --name "$tag-box" -- true

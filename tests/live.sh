@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=900
+# suite: test=root,user soak=root,user timeout=900
+# tier: who may write what is the matter of this suite, and root may write everything
 # live.sh - a workspace that the box writes to directly: what runs by itself is read-only in it, what is
 # new and dangerous is taken away, sockets and FIFOs are dead, git goes on working, and the run is undone.
 set -u

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=any timeout=400
+# suite: check=any test=any soak=root,user timeout=400
+# tier: it asks the program and starts no box, so that it is in check too; who asks makes no difference
 # policy.sh - `ostiary policy check`: every example of docs/policy.md has the verdict that the page gives, and
 # the command's exit codes, layers, words and JSON are what the manual says. Contacts nobody.
 set -u

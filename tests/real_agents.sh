@@ -1,12 +1,15 @@
 #!/bin/bash
-# suite: users=root,user timeout=900
+# suite: test=user soak=root,user timeout=900
+# tier: agents do not know who started their box; people start them as the user
 # real_agents.sh - the agents from npm, unmodified, each installed under the home's npm prefix: they start
 # in a box, show their screens in a terminal without asking what the profile has answered, and end.
 #
 # No key and no network: what is awaited is the screen that a new user sees.
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
-. tests/lib_agents.sh
+. tests/lib_par.sh || exit 1
+. tests/lib_agents.sh # which goes to the workspace
+par_max=3
 
 # Questions that no profile may leave to the user: trust, permissions, updates, first choices.
 dialogs='[Tt]rust (this|the) (folder|files|workspace|directory)|Do you trust|[Uu]pdate available|[Nn]ew version|Choose (the|your) .*(style|theme)|Select (a )?[Tt]heme|Yes, I accept|Would you like to enable|SyntaxError|Cannot find module|Failed to download|EACCES|EPERM|EROFS|panicked at|core dumped|Bad system call'
@@ -73,7 +76,8 @@ for name in $there; do
 	copilot) finished $name 'Copilot v[0-9]' 'Allow All|/login' ;;
 	esac
 done
-for name in $there; do versioned "$name"; done
+for name in $there; do par versioned "$name"; done
+par_wait
 
 # Before it knows who you are, codex asks for that and nothing else.
 case $there in *codex*)

@@ -1,10 +1,13 @@
 #!/bin/bash
-# suite: users=root,user timeout=900
+# suite: test=user soak=root,user timeout=900
+# tier: agents do not know who started their box; people start them as the user
 # real_agents_work.sh - the agents at work: each asks a model, is told to run a command, runs it with its own
 # shell tool without asking anybody, and says the last word. The model is tests/mock_model.py, in the same box.
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
-. tests/lib_agents.sh
+. tests/lib_par.sh || exit 1
+. tests/lib_agents.sh # which goes to the workspace
+par_max=3
 cp "$top/tests/mock_model.py" "$work/ws/"
 
 # The command that the model wants: shows that the agent's tools reach the project and nothing else.
@@ -35,21 +38,22 @@ worked() {
 	"$ostiary" rm -f "w-$name" >/dev/null 2>&1
 }
 
+# Each has a box and a model of its own.
 for name in $there; do
 	case $name in
 	claude)
-		worked claude '-e ANTHROPIC_BASE_URL=http://127.0.0.1:8123 -e ANTHROPIC_AUTH_TOKEN=none' \
+		par worked claude '-e ANTHROPIC_BASE_URL=http://127.0.0.1:8123 -e ANTHROPIC_AUTH_TOKEN=none' \
 			'claude --dangerously-skip-permissions -p go'
 		;;
 	codex)
-		worked codex '' "codex exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox -m gpt-5-codex -c model_provider=x \\
+		par worked codex '' "codex exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox -m gpt-5-codex -c model_provider=x \\
 			-c 'model_providers.x={name=\"x\",base_url=\"http://127.0.0.1:8123/v1\",wire_api=\"responses\"}' go"
 		;;
 	gemini)
-		worked gemini '-e GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:8123 -e GEMINI_API_KEY=none' 'gemini --yolo -m gemini-2.5-flash -p go'
+		par worked gemini '-e GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:8123 -e GEMINI_API_KEY=none' 'gemini --yolo -m gemini-2.5-flash -p go'
 		;;
 	opencode)
-		worked opencode '' "python3 -c '
+		par worked opencode '' "python3 -c '
 import json, os
 path = os.path.expanduser(\"~/.config/opencode/opencode.json\")
 settings = json.load(open(path))
@@ -59,16 +63,17 @@ json.dump(settings, open(path, \"w\"))'
 opencode run -m mock/m go"
 		;;
 	pi)
-		worked pi '' "mkdir -p ~/.pi/agent
+		par worked pi '' "mkdir -p ~/.pi/agent
 echo '{\"providers\":{\"mock\":{\"baseUrl\":\"http://127.0.0.1:8123\",\"apiKey\":\"none\",\"api\":\"anthropic-messages\",\"models\":[{\"id\":\"m\"}]}}}' >~/.pi/agent/models.json
 pi --provider mock --model m -p go"
 		;;
 	copilot)
-		worked copilot '-e COPILOT_PROVIDER_TYPE=anthropic -e COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:8123 -e COPILOT_PROVIDER_API_KEY=none
+		par worked copilot '-e COPILOT_PROVIDER_TYPE=anthropic -e COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:8123 -e COPILOT_PROVIDER_API_KEY=none
 			-e COPILOT_MODEL=claude-sonnet-4 -e COPILOT_OFFLINE=true' 'copilot --yolo -p go'
 		;;
 	esac
 done
+par_wait
 
 # --- claude at a terminal: a night's work, left and looked at again -------------------------------------------
 case $there in *claude*)

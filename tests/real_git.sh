@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=400
+# suite: test=root,user soak=root,user timeout=400
+# tier: git looks at who owns a repository, which the id map of root changes
 # real_git.sh - git in a box: plain repositories, linked worktrees and submodules as workspaces. What it
 # commits stays in the box until it is taken out; the repository on the host does not change by one byte.
 cd "$(dirname "$0")/.." || exit 1

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=400
+# suite: test=user soak=root,user timeout=400
+# tier: version managers live in homes of users
 # real_layouts.sh - programs installed anywhere just work: one per version manager's layout, each found by the
 # name on PATH as its user would type it, while the keys that lie beside them in the home stay outside.
 cd "$(dirname "$0")/.." || exit 1

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=400
+# suite: test=user soak=root,user timeout=400
+# tier: streams and statuses are passed on in the same way for both
 # real_pipes.sh - a box in a pipeline behaves as the command alone would: bytes, ends, codes, signals.
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=400
+# suite: test=user soak=root,user timeout=400
+# tier: seeds are files of the caller, whoever it is
 # real_seeds.sh - a home as years of agents leave it, full of logins and keys: every profile brings its agent's
 # settings into the box and none of the secrets, and nothing that would run a command of the host.
 cd "$(dirname "$0")/.." || exit 1

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=400
+# suite: test=user soak=root,user timeout=400
+# tier: the way of the work is the same for both
 # review_agent.sh - the morning after: an agent-like run (clone, edit, build, test, commit, and two things planted), reviewed
 # on the host by summary and diff, half applied by path and by hunk at a real terminal, taken back, and compared byte by byte.
 #

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=240
+# suite: test=root,user soak=root,user timeout=240
+# tier: owners and modes of what lands differ between the users
 # review_apply.sh - `ostiary apply`: what lands, in which way it is asked for, what never lands, and that
 # afterwards nothing is pending.
 set -u

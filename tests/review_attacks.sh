@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=900
+# suite: test=user soak=root,user timeout=900
+# tier: what is planted is judged by name and content, whoever started the box
 # review_attacks.sh - what a box leaves behind for the host to trip over: cases 60 to 79 of the attack list.
 #
 # Every case is done by a real box. Then three things are looked at, here, outside: what a plain copy of the
@@ -9,6 +10,8 @@
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=tests/lib.sh
 . tests/lib.sh
+# shellcheck source=tests/lib_tier.sh
+. tests/lib_tier.sh
 git config --global user.name t
 git config --global user.email t@example.test
 git config --global safe.directory '*'
@@ -43,7 +46,11 @@ plain_copy() {
 	cp -r --preserve=mode,links "$ws" "$work/naive"
 	cp -r --preserve=mode,links "$(upper)/." "$work/naive/" 2>/dev/null
 }
-diff_of() { timeout 200 "$ostiary" diff "case$case" --json --all 2>"$work/diff.err" </dev/null; }
+# What the diff of this case is, asked once: until something is applied it is always the same.
+diff_of() {
+	[ -e "$work/diff.$n" ] || timeout 200 "$ostiary" diff "case$case" --json --all >"$work/diff.$n" 2>"$work/diff.err" </dev/null
+	cat "$work/diff.$n"
+}
 # class_of PATH: the class in `diff --json`, "" when it is not told.
 class_of() {
 	diff_of | /usr/bin/python3 -c '
@@ -61,7 +68,10 @@ except ValueError:
     for line in text.splitlines(): walk(json.loads(line))
 ' "$1"
 }
-apply_yes() { timeout 300 "$ostiary" apply "case$case" --yes >"$work/apply.out" 2>&1 </dev/null; }
+apply_yes() {
+	rm -f "$work/diff.$n"
+	timeout 300 "$ostiary" apply "case$case" --yes >"$work/apply.out" 2>&1 </dev/null
+}
 end() { "$ostiary" rm -f "case$case" >/dev/null 2>&1; }
 # row NAME CONTROL REAL WHY: both statuses are 0 when it is as it should be.
 row() {
@@ -240,13 +250,14 @@ is_caught() { cat "$up/d/file" "$up/e/file" 2>/dev/null | grep -q 'own words'; }
 within 150 is_caught
 control=$?
 held=0
-for _ in $(seq 25); do
+races=$(by_tier 10 25)
+for _ in $(seq "$races"); do
 	apply_yes
 	grep -rqs 'own words' "$ws" && held=1
 	[ "$(cat "$secret/file")" = "the user's own words" ] && [ "$(ls "$secret")" = file ] || held=1
 done
 [ $held = 0 ]
-row 'a directory swapped for a link while apply runs, 25 times' $control $? "$(grep -rl 'own words' "$ws")"
+row "a directory swapped for a link while apply runs, $races times" $control $? "$(grep -rl 'own words' "$ws")"
 "$ostiary" stop case72 >/dev/null 2>&1
 wait $racer
 end
@@ -350,11 +361,13 @@ end
 
 # --- 78: size: sparse files, many files, deep trees ---------------------------------------------------------------------------------------------
 
+# In soak 100,000 files, in test a tenth of them.
+dirs=$(by_tier 10 100)
 fresh 78
 inside 'truncate -s 2T huge.bin; truncate -s 300M holes.bin; printf end >>holes.bin
 	mkdir many; cd many; /usr/bin/python3 -c "
 import os
-for i in range(100):
+for i in range('"$dirs"'):
     os.mkdir(str(i))
     for k in range(1000): os.close(os.open(\"%d/%d\" % (i, k), os.O_CREAT | os.O_WRONLY))
 "; cd ..; /usr/bin/python3 -c "
@@ -369,9 +382,9 @@ control=$?
 said=$(bash "$top/tests/review/with_memory.sh" 400000 timeout 600 "$ostiary" diff case78 --stat 2>&1 </dev/null | tail -n 5)
 status=$?
 [ $status = 0 ] && [ -n "$said" ]
-row 'diff of 100,000 files, 2 TiB and 300 levels of 200 bytes within 400 MB of memory' $control $? "status $status: $said"
+row "diff of $dirs,000 files, 2 TiB and 300 levels of 200 bytes within 400 MB of memory" $control $? "status $status: $said"
 bash "$top/tests/review/with_memory.sh" 400000 timeout 900 "$ostiary" apply case78 --yes >"$work/apply.out" 2>&1 </dev/null
-[ "$(find many -type f | wc -l)" = 100000 ] && [ "$(tail -c 3 holes.bin)" = end ] && [ "$(stat -c %b holes.bin)" -lt 10000 ]
+[ "$(find many -type f | wc -l)" = $((dirs * 1000)) ] && [ "$(tail -c 3 holes.bin)" = end ] && [ "$(stat -c %b holes.bin)" -lt 10000 ]
 row 'and apply: all files land, holes stay holes' $control $? "$(stat -c '%s bytes, %b blocks' holes.bin 2>&1)"
 grep -q 'ddd.*: its path' "$work/apply.out"
 deep=$?

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=240
+# suite: test=user soak=root,user timeout=240
+# tier: what may not be read or written is refused to the user; root only repeats the rest
 # review_bad.sh - bad input for diff, apply, undo, snapshot and fork: each gets a sentence and a status, and the
 # host's tree, the box and the store of undo are each as before, by checksum.
 # shellcheck disable=SC2016

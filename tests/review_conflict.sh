@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=240
+# suite: test=user soak=root,user timeout=240
+# tier: conflicts are found by content, whoever started the box
 # review_conflict.sh - the host and the box change the same things: shown, never overwritten, merged where a base is
 # known; and a host that changes while apply runs (case 72).
 set -u

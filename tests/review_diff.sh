@@ -1,9 +1,11 @@
 #!/bin/bash
-# suite: users=root,user timeout=400
+# suite: test=user soak=root,user timeout=400
+# tier: differences are found by content, whoever started the box; soak draws three times as many random trees
 # review_diff.sh - `ostiary diff`: every kind of change told as git tells it and exact in a pipe, hostile
 # names and contents harmless on a terminal, noise counted, classes named, errors in clear sentences.
 set -u
 . "$(dirname "$0")/lib_life.sh"
+. "$here/lib_tier.sh"
 pairs=$here/review/pairs.py
 pty=$here/review/on_pty.py
 json() { python3 -c "import json, sys; d = json.load(sys.stdin); print($1)"; }
@@ -44,7 +46,7 @@ round() { # SEED WORD PROGRAM...
 	chmod -R u+rwx "$work/tree" "$work/pairs"
 	rm -rf "$work/tree" "$work/pairs"
 }
-for seed in 1 2 3; do
+for seed in $(by_tier 1 "1 2 3"); do
 	round "$seed" any git apply -p1 --whitespace=nowarn
 	if command -v patch >/dev/null; then
 		round "$seed" easy patch -s -f -p1 --no-backup-if-mismatch

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=120
+# suite: test=user soak=root,user timeout=120
+# tier: what git ignores does not depend on the caller
 # review_ignore.sh - what the user's git ignores outside of the workspace: ignore files of the repository that the
 # workspace is a directory of, its index, and the user's own ignore file. Never what a box or somebody else wrote.
 set -u

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=120
+# suite: test=user soak=root,user timeout=120
+# tier: the index of git does not depend on the caller
 # review_index.sh - `git status` on the host rewrites the index all the time. That is no conflict with a commit of the
 # box and does not stand in an undo's way; something staged on the host is, and does.
 set -u

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=500
+# suite: test=user soak=root,user timeout=500
+# tier: apply and undo are killed 40 times each in test, 200 times each as both users in soak
 # review_kill.sh - kill -9 at any moment of apply and of undo, and disks that are full in the middle: running it again
 # finishes, taking it back restores, nothing of ours is left in the tree.
 set -u
@@ -14,7 +15,8 @@ PY
 fi
 . "$(dirname "$0")/lib_life.sh"
 . "$here/lib_review.sh"
-export COUNT=${REVIEW_KILLS:-200}
+. "$here/lib_tier.sh"
+export COUNT=${REVIEW_KILLS:-$(by_tier 40 200)}
 
 fresh kill
 mkdir -p d/e was-dir closed gone/deep
@@ -30,7 +32,7 @@ ln -s f1 link
 box "$tag-k" 'for i in $(seq 1 25); do echo new >>f$i; echo new >d/f$i; echo made >d/e/m$i; done; rm -r gone was-dir was-file; echo now >was-dir
 	mkdir was-file; echo in >was-file/in; chmod 750 f1; ln -sf f2 link; head -c 3000000 /dev/urandom >big; mkdir -p x/y/z; echo deep >x/y/z/w; chmod 555 x/y; rm f25
 	chmod 755 shut; for i in $(seq 1 5); do rm shut/f$i; echo new >shut/n$i; done; chmod 555 shut'
-# As many as are killed while they work, within the time there is.
+# So many kills, and more until enough of them met it at work; within the time there is.
 out=$(timeout 700 python3 "$here/review/kills.py" "$ostiary" "$tag-k" "$PWD" "$COUNT" "${RANDOM}" "${REVIEW_SECONDS:-240}" 2>&1)
 code=$?
 check "kill -9 on $(stat -f -c %T .): $out" $code "$out"

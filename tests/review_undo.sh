@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=240
+# suite: test=user soak=root,user timeout=240
+# tier: records are files of the caller, whoever it is
 # review_undo.sh - `ostiary undo` and `history`: everything an apply did is taken back, done again, and taken back;
 # what the user changed since is asked for; nothing but what was kept is ever restored.
 set -u

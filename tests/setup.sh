@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=any timeout=60
+# suite: check=any test=any soak=any timeout=60
+# tier: shell against a false apt-get: cheap enough for every commit
 # setup.sh - what tools/setup.sh says and does on machines that lack something, with a false apt-get.
 set -u
 cd "$(dirname "$0")/.." || exit 1

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=300
+# suite: test=root,user soak=root,user timeout=300
+# tier: only root can make the small disk that runs full
 # snap_busy.sh - snapshots of boxes in which something runs: it stands still while its layers are copied and goes on
 # afterwards, whatever becomes of the copy or of the command that asked for it.
 set -u

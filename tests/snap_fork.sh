@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=300
+# suite: test=root,user soak=root,user timeout=300
+# tier: overlays of root carry other marks than those of a user; forks have all of them
 # snap_fork.sh - boxes made from a box: each goes on by itself over what they share; what the agent wrote down of a
 # placeholder in the parent works in the fork; and no value of a secret is ever in a snapshot or a frozen layer.
 set -u

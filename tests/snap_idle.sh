@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=300
+# suite: test=user soak=root,user timeout=300
+# tier: layers are frozen in the same way for both
 # Snapshots of boxes in which nothing runs: nothing is copied, the box goes on as it was, others begin
 # there; sizes add up; damage is told of; and running again never hides what an earlier box changed.
 set -u

@@ -1,11 +1,14 @@
 #!/bin/bash
-# suite: users=root,user timeout=400
+# suite: test=user soak=root,user timeout=400
+# tier: each kill is tried 4 times in test, 12 times as both users in soak
 # snap_kill.sh - SIGKILL at random moments of snapshot, fork, squash and gc, to the command and to the supervisor: the
 # box shows the same files afterwards, and what is left over is swept. Squashed layers show what they showed, mounted.
 set -u
 . "$(dirname "$0")/lib_life.sh"
 . "$here/lib_snap.sh"
-rounds=${SNAP_ROUNDS:-12}
+. "$here/lib_tier.sh"
+rounds=${SNAP_ROUNDS:-$(by_tier 4 12)}
+sweeps=$(by_tier 7 20)
 seed=${SNAP_SEED:-$RANDOM}
 RANDOM=$seed
 echo "# seed $seed"
@@ -97,7 +100,7 @@ want=$(shows "$tag-s")
 same 'mounted, squashed layers show what they showed' "$(grep -v '^\./extra' <<<"$want")" "$(shows "$tag-long")"
 o snapshots -q | xargs "$ostiary" snapshots rm >/dev/null
 same 'also when the old layers are gone' "$(shows "$tag-s")" "$want"
-for ((i = 0; i < 20; i++)); do
+for ((i = 0; i < sweeps; i++)); do
 	o exec "$tag-s" -- sh -c "echo $i >>more"
 	o snapshot "$tag-s" >/dev/null
 	nap 20
@@ -110,7 +113,7 @@ for ((i = 0; i < 20; i++)); do
 	kill -KILL "$cli" 2>/dev/null
 	wait "$cli" 2>/dev/null
 done
-same 'killed while they squash and sweep, nothing is hidden' "$(o exec "$tag-s" -- sh -c 'wc -l <more; cat more | md5sum')" "$(printf '20\n%s' "$(seq 0 19 | md5sum)")"
+same 'killed while they squash and sweep, nothing is hidden' "$(o exec "$tag-s" -- sh -c 'wc -l <more; cat more | md5sum')" "$(printf '%s\n%s' $sweeps "$(seq 0 $((sweeps - 1)) | md5sum)")"
 same 'the older files are there too' "$(shows "$tag-s" | grep -v '^\./more')" "$want"
 away
 frozen_left() { find "$frozen" -mindepth 1 -maxdepth 1 ! -name lock | wc -l; }

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=300
+# suite: test=user soak=root,user timeout=300
+# tier: layers are frozen in the same way for both
 # snap_turns.sh - boxes made with --turns: what each command changed is a layer of its own, listed, shown and taken
 # back apart; what a later turn built on stays, and is told.
 set -u

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=300
+# suite: test=user soak=root,user timeout=300
+# tier: the log is told in the same way whoever started the box
 # story_execs.sh - the log against another witness: a busy run (clone, build, commit) in which every program also writes down itself what
 # it was started as. Each of those must stand in the log, word for word, as often as it ran, and each must have an end there.
 set -u

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=400
+# suite: test=user soak=root,user timeout=400
+# tier: the log is told in the same way whoever started the box
 # story_report.sh - the page about a run: whole in itself, its sections there, and everything that a box named harmless in it, in a
 # real browser: nothing runs, nothing leaves.
 set -u

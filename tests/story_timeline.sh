@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=240
+# suite: test=user soak=root,user timeout=240
+# tier: the log is told in the same way whoever started the box
 # story_timeline.sh - what a box ran, asked for and changed, in one order: the timeline, its filters, what led up to a change, and the
 # same filters for the log. Real boxes first; then a log whose every time is known, written as the audit role writes it.
 set -u

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=300
+# suite: test=user soak=root,user timeout=300
+# tier: terminals are the same for both
 # term_mixed.sh - half a terminal, full-screen programs, terminals made inside, a client that is stopped.
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh

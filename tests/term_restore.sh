@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=400
+# suite: test=user soak=root,user timeout=400
+# tier: terminals are the same for both
 # term_restore.sh - however a box's terminal ends, yours is as before; leaving and coming back; what the
 # box writes cannot reach through the terminal.
 cd "$(dirname "$0")/.." || exit 1
@@ -73,7 +74,7 @@ messy sup
 kill -9 "$("$ostiary" ps --json | python3 -c 'import json, sys
 print(*[box["supervisor_pid"] for box in json.load(sys.stdin) if box["name"] == "sup"])')"
 restored 'after the supervisor was killed'
-within 30 is_not_running sup
+within 60 is_not_running sup
 check 'and its box is closed' $? "$("$ostiary" ps)"
 for box in term hup; do "$ostiary" rm -f $box >/dev/null 2>&1; done
 
@@ -194,7 +195,7 @@ clip inside >clip-inside
 } >clip-tricks
 printf '2;c;%s\007' "$(printf split | base64)" >clip-rest
 term_type 'cat clip-outside'
-within 30 copied outside
+within 60 copied outside
 check 'this terminal has a clipboard that programs can write' $? "$(tm list-buffers)"
 term_prompt
 term_type '"$OSTIARY" run -q -- sh -c "cat clip-inside clip-tricks; sleep 0.2; cat clip-rest; sleep 0.2; cat clip-inside; echo do""ne"'
@@ -203,7 +204,7 @@ term_prompt
 ! copied 'inside|wrapped|other|eightbit|split'
 check 'OSC 52 from the box never reaches it' $? "$(tm list-buffers)"
 term_type '"$OSTIARY" run -q --terminal normal,clipboard -- cat clip-inside'
-within 30 copied inside
+within 60 copied inside
 check 'unless you allow it' $? "$(tm list-buffers)"
 term_prompt
 

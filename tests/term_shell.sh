@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=300
+# suite: test=user soak=root,user timeout=300
+# tier: terminals are the same for both
 # term_shell.sh - a person at a terminal: shells, job control, window sizes, keys, paste, vim, all in tmux.
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
@@ -94,7 +95,7 @@ text=$(tm capture-pane -p -e -t main | cat -v)
 holds 'colours' "$text" '^[[31mred'
 holds '24-bit colours' "$text" '^[[38;2;1;2;3mtrue'
 term_type "printf '\\033]2;a ti''tle\\033\\\\'"
-within 30 eval '[ "$(tm display-message -p -t main "#{pane_title}")" = "a title" ]'
+within 60 eval '[ "$(tm display-message -p -t main "#{pane_title}")" = "a title" ]'
 check 'a window title' $? "$(tm display-message -p -t main '#{pane_title}')"
 term_type "printf 'umlaut \\303\\244 wide \\346\\274\\242\\n'"
 shows 'UTF-8' '^umlaut ä wide 漢'

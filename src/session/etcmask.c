@@ -102,18 +102,35 @@ static int fill(int mask, struct err *err)
         return hide_rest(host, mask, "", mask, err);
 }
 
+/* begin(dir_fd, tmp, err): an empty directory of that name, held, so that nobody's sweep takes it.
+ * A sweep that comes before we hold it does: then there is another try. */
+static int begin(int dir_fd, const char *tmp, struct err *err)
+{
+        for (int tries = 0; tries < 20; tries++) {
+                struct stat a, b;
+                if (mkdirat(dir_fd, tmp, 0755) < 0)
+                        return err_sys(err, "make the mask of /etc");
+                _cleanup_close_ int mask =
+                        openat(dir_fd, tmp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+                if (mask < 0 && errno == ENOENT)
+                        continue;
+                if (mask < 0 || flock(mask, LOCK_SH) < 0 || fchmod(mask, 0755) < 0 ||
+                    fstat(mask, &a) < 0)
+                        return err_sys(err, "open the mask of /etc");
+                if (fstatat(dir_fd, tmp, &b, AT_SYMLINK_NOFOLLOW) == 0 && a.st_ino == b.st_ino)
+                        return take_fd(&mask);
+        }
+        return err_set(err, E_SYSTEM, "the mask of /etc is removed whenever it is made");
+}
+
 /* make(dir_fd, name, err): fill a temporary directory and rename it, so that a mask is whole or not
  * there. Somebody else may win the race: their mask is as good. */
 static int make(int dir_fd, const char *name, struct err *err)
 {
         char tmp[64];
         snprintf(tmp, sizeof tmp, "new.%d", (int)getpid());
-        if (mkdirat(dir_fd, tmp, 0755) < 0 || fchmodat(dir_fd, tmp, 0755, 0) < 0)
-                return err_sys(err, "make the mask of /etc");
-        _cleanup_close_ int mask = openat(dir_fd, tmp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        /* Held while it is filled, or somebody's sweep would take it. */
-        int r = mask < 0 || flock(mask, LOCK_SH) < 0 ? err_sys(err, "open the mask of /etc")
-                                                     : fill(mask, err);
+        _cleanup_close_ int mask = begin(dir_fd, tmp, err);
+        int r = mask < 0 ? -1 : fill(mask, err);
         if (r == 0 && renameat(dir_fd, tmp, dir_fd, name) < 0 && errno != EEXIST &&
             errno != ENOTEMPTY)
                 r = err_sys(err, "put the mask of /etc in its place");

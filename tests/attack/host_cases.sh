@@ -3,16 +3,14 @@
 #
 # Sourced by judge.sh after the cases that run inside; uses its ok, not_ok and skip.
 
-# wait_for SECONDS COMMAND...: until the command succeeds.
+# wait_for SECONDS COMMAND...: until the command succeeds. The seconds are for a machine that is busy with something else.
 wait_for() {
-	local tenths=$(($1 * 20))
+	local end=$((SECONDS + $1))
 	shift
-	while [ $tenths -gt 0 ]; do
-		"$@" && return 0
+	until "$@"; do
+		[ $SECONDS -lt $end ] || return 1
 		sleep 0.05
-		tenths=$((tenths - 1))
 	done
-	return 1
 }
 
 # held MARK: the host's pid of `inside hold N MARK`, which runs in a box.
@@ -26,9 +24,9 @@ parent_of() { awk '/^PPid:/ { print $2 }' "/proc/$1/status" 2>/dev/null; }
 
 # start_held MARK: a box that stands still; its pids in $box_cli $box_command $box_init $box_supervisor.
 start_held() {
-	box ostiary '' -- "$inside" hold 20 "$1" </dev/null >/dev/null 2>&1 &
+	box ostiary '' -- "$inside" hold 150 "$1" </dev/null >/dev/null 2>&1 &
 	box_cli=$!
-	wait_for 20 is_held "$1" || return 1
+	wait_for 60 is_held "$1" || return 1
 	box_command=$(held "$1")
 	box_init=$(parent_of "$box_command")
 	box_supervisor=$(parent_of "$box_init")
@@ -43,7 +41,7 @@ if ! start_held "$mark"; then
 	not_ok 42 "${name[42]}" "the box did not start, or is not the child of a supervisor"
 else
 	kill -KILL "$box_supervisor"
-	if wait_for 10 is_gone "$mark"; then
+	if wait_for 60 is_gone "$mark"; then
 		ok 42 "${name[42]}"
 	else
 		not_ok 42 "${name[42]}" "the box lived on without its supervisor"
@@ -54,7 +52,7 @@ fi
 
 # --- R10: a box that would run for ever ---------------------------------------------------------------
 
-box ostiary '' --limit time=1 -- "$inside" hold 20 </dev/null >/dev/null 2>"$res/time.err"
+box ostiary '' --limit time=1 -- "$inside" hold 150 </dev/null >/dev/null 2>"$res/time.err"
 status=$?
 if [ "$status" = 124 ] && [ -s "$res/time.err" ]; then
 	ok R10 "${name[R10]}"
@@ -79,7 +77,7 @@ for victim in init supervisor all; do
 	all) kill -KILL "$box_supervisor" "$box_init" "$box_cli" 2>/dev/null ;;
 	esac
 	wait "$box_cli" 2>/dev/null
-	wait_for 10 is_gone "$mark" || left="a box lived on after its $victim was killed"
+	wait_for 60 is_gone "$mark" || left="a box lived on after its $victim was killed"
 	tree_state >"$res/tree.after"
 	cmp -s "$res/tree.before" "$res/tree.after" || left="the tree changed after its $victim was killed: $(diff "$res/tree.before" "$res/tree.after" | head -n 2 | tr '\n' ' ')"
 	grep -q " $work/" /proc/self/mountinfo && left="a mount was left after its $victim was killed"
@@ -98,7 +96,7 @@ no_namespaces=(unshare --user --map-current-user --keep-caps sh -c
 if ! "${no_namespaces[@]}" true 2>/dev/null; then
 	skip B10 "${name[B10]}" "this machine cannot switch user namespaces off for a test"
 else
-	out=$(cd "$work/ws" && "${user_env[@]}" timeout 20 "${no_namespaces[@]}" "$work/bin/ostiary" run -q --rm \
+	out=$(cd "$work/ws" && "${user_env[@]}" timeout 100 "${no_namespaces[@]}" "$work/bin/ostiary" run -q --rm \
 		--workspace "$work/ws" -- /bin/sh -c 'echo it-ran' 2>&1 </dev/null)
 	status=$?
 	if [[ $out == *it-ran* ]]; then
@@ -155,7 +153,7 @@ swapper=$!
 exec 9>"$work/swap/hold"
 seen='' started=0 refused=0
 for _ in $(seq 40); do
-	out=$(cd / && "${user_env[@]}" timeout 20 "$work/bin/ostiary" run -q --rm --workspace "$work/swap/w" \
+	out=$(cd / && "${user_env[@]}" timeout 100 "$work/bin/ostiary" run -q --rm --workspace "$work/swap/w" \
 		-- /bin/sh -c 'echo started; cat .ssh/id_attack' 2>/dev/null </dev/null 9>&-)
 	[[ $out == *started* ]] && started=$((started + 1)) || refused=$((refused + 1))
 	[[ $out == *"$canary"* ]] && seen=$((seen + 1))
@@ -178,7 +176,7 @@ ln -s /proc "$work/swap23/link"
 mkfifo "$work/swap23/hold"
 below_proc='grep -o " /proc/[^ ]*" /proc/self/mountinfo | sort | tr "\n" " "'
 swapped_box() { # a box that shows what is swapped; prints what stands below its /proc
-	(cd / && "${user_env[@]}" timeout 20 "$work/bin/ostiary" run -q --rm --workspace "$work/swap23/w" \
+	(cd / && "${user_env[@]}" timeout 100 "$work/bin/ostiary" run -q --rm --workspace "$work/swap23/w" \
 		--bind "$work/swap23/w/sub:ro" -- /bin/sh -c "echo started \$($below_proc); [ -L sub ] || ls sub" 2>/dev/null </dev/null 9>&-)
 }
 ordinary=$(swapped_box)
@@ -230,7 +228,7 @@ spreads_in() {
 		<"$res/late.in" >"$res/late" 2>/dev/null &
 	cli=$!
 	exec 4>"$res/late.in"
-	wait_for 30 grep -q ready "$res/late"
+	wait_for 60 grep -q ready "$res/late"
 	mount -t tmpfs -o size=64k ostiary-late "$work/ws/late" && echo "$canary" >"$work/ws/late/secret"
 	echo >&4
 	exec 4>&-

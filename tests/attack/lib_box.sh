@@ -12,14 +12,14 @@ user_env=(env -i HOME="$work/home" PATH="$PATH" TERM=xterm LANG=C.UTF-8 USER=att
 	XDG_STATE_HOME="$work/xdg/state" XDG_DATA_HOME="$work/xdg/data" XDG_CONFIG_HOME="$work/xdg/config"
 	SECRET_TOKEN="$canary" OSTIARY_TEST_CANARY="$canary")
 
-# box PROGRAM WEAKEN FLAGS -- COMMAND...: run a command in a box, at most 40 s. Descriptors 7 and 8
+# box PROGRAM WEAKEN FLAGS -- COMMAND...: run a command in a box, at most 150 s, which is for a busy machine. Descriptors 7 and 8
 # are left open on purpose (case 29).
 box() {
 	local program=$1 weaken=$2
 	shift 2
 	(
 		cd "$work/ws" || exit 125
-		"${user_env[@]}" ${weaken:+OSTIARY_WEAKEN="$weaken"} timeout -k 5 40 \
+		"${user_env[@]}" ${weaken:+OSTIARY_WEAKEN="$weaken"} timeout -k 5 150 \
 			"$work/bin/$program" run -q --rm --workspace "$work/ws" --bind "$work/tree:ro" "$@" \
 			6>&- 7<"$work/secret-dir/secret" 8<"$work/secret-dir"
 	)
@@ -39,7 +39,7 @@ run_tty() {
 	local program=$1 weaken=$2 result=$3
 	(
 		cd "$work/ws" || exit 125
-		"${user_env[@]}" ${weaken:+OSTIARY_WEAKEN="$weaken"} timeout -k 5 40 \
+		"${user_env[@]}" ${weaken:+OSTIARY_WEAKEN="$weaken"} timeout -k 5 150 \
 			"$work/bin/plant" tty "$env_file" "$work/bin/$program" run -q --rm \
 			--workspace "$work/ws" -- "$inside" all-tty 6>&-
 	) </dev/null 2>"$result.err" | tr -d '\r' | grep '^case ' >"$result"

@@ -14,7 +14,7 @@ role() {
 		cd "$work/ws" || exit 125
 		"${user_env[@]}" OSTIARY_ROLE_ATTACK="$1" OSTIARY_ROLE_CANARY="$role_canary" \
 			OSTIARY_ROLE_OUT="$res/role.out" \
-			${2:+OSTIARY_WEAKEN="$2"} timeout -k 5 20 "$work/bin/ostiary-weak" run -q --rm --workspace "$work/ws" -- "$inside" 8n \
+			${2:+OSTIARY_WEAKEN="$2"} timeout -k 5 100 "$work/bin/ostiary-weak" run -q --rm --workspace "$work/ws" -- "$inside" 8n \
 			6>&- 7<"$work/secret-dir/secret" 8<"$work/secret-dir" </dev/null
 	) 2>&1 | cat >"$res/role.$1"
 	[ ! -e "$res/role.out" ] || mv "$res/role.out" "$res/role.$1"

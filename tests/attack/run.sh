@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=700 alone=yes
+# suite: test=root,user soak=root,user timeout=700
+# tier: the walls of a box of root and of a user are not the same: each case is judged for both
 # run.sh - the attack suite: every case in the full box, and with exactly its own walls missing.
 #
 # Usage: run.sh [--as root|user] [--table FILE] [--keep]. A case counts as blocked by us only if it
@@ -9,6 +10,8 @@ set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
+# shellcheck source=tests/lib_tier.sh
+. "$top/tests/lib_tier.sh"
 as='' table='' keep=''
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -106,6 +109,7 @@ fi
 [ -e "$work/tree/root-only" ] || sed -i '/^ROOT_FILE=/d' "$work/ws/.attack-env"
 {
 	echo "STARTED_AS=$as"
+	echo "HELD_MS=$(by_tier 100 500)" # case 41t: races are short in test and long in soak
 	echo "STATE_DIR=$work/xdg/state/ostiary"
 	echo "DATA_DIR=$work/xdg/data/ostiary"
 	echo "CONFIG_DIR=$work/xdg/config/ostiary"

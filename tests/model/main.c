@@ -247,6 +247,9 @@ static int control(void)
 
 static void clear_up(void)
 {
+        char ram[4200];
+        snprintf(ram, sizeof ram, "%s/0/ram", top);
+        umount2(ram, MNT_DETACH); /* of a replay or control, which are in their own mounts */
         char *slash = strrchr(top, '/');
         int fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (slash && fd >= 0)

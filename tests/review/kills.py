@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """kills.py OSTIARY BOX WORKSPACE COUNT SEED SECONDS: kill -9 apply and undo at random moments, COUNT times each
-or as often as SECONDS allow; half as long again where too few were at work by then.
+or as often as SECONDS allow; longer where too few were at work by then, up to half as long again.
 
 After every kill either the same command is run again and must finish the work, or the other direction is taken and
 must lead back; each time the tree is compared with what it was before and after an apply that nobody disturbed."""
 import hashlib
+import itertools
 import os
 import random
 import shutil
@@ -122,14 +123,15 @@ torn = forgotten = 0
 begin = time.monotonic()
 
 
-def is_over(what, torn):
-    """Time is up, and what the suite's controls want was seen, or will hardly come any more."""
+def is_over(n, what, torn):
+    """Time or kills are used up, and what the suite's controls want was seen, or will hardly come any more."""
     passed = time.monotonic() - begin
-    return passed > seconds / 2 and (passed > seconds * 3 / 4 or (hits[what] >= 3 and torn >= 2))
+    is_seen = hits[what] >= 3 and torn >= 2
+    return passed > seconds * 3 / 4 or ((passed > seconds / 2 or n >= count) and is_seen)
 
 
-for n in range(count):
-    if is_over("apply", torn):
+for n in itertools.count():
+    if is_over(n, "apply", torn):
         break
     was_alive, is_between = aimed(apply, longest, before, after)
     hits["apply"] += was_alive
@@ -145,8 +147,8 @@ for n in range(count):
     forget(n)
 
 begin = time.monotonic()
-for n in range(count):
-    if is_over("undo", torn):
+for n in itertools.count():
+    if is_over(n, "undo", torn):
         break
     code, said = run(apply)
     if code != 0:
