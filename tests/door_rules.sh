@@ -293,13 +293,14 @@ out=$("$ostiary" run -w none --level strict -- curl -s -m 60 -o /dev/null http:/
 holds "the end names the refused host and its cure" "$out" "refused: never.example.test; to allow it: --allow 'GET never.example.test/x'"
 holds "the beginning says what is granted" "$out" "network: "
 
-supervisor() { "$ostiary" ps --json | json "[b['supervisor_pid'] for b in d if b['id'] == '$1'][0]"; } # box
+# supervisor BOX: its pid, or nothing: a box that is about to start has the number 0, which no kill may get.
+supervisor() { "$ostiary" ps --json | json "*[b['supervisor_pid'] for b in d if b['id'] == '$1' and b['supervisor_pid']]"; }
 # roles BOX: "role PID NAME" of each, by its supervisor; or in one line why there is none.
 roles() {
 	local sup p
 	sup=$(supervisor "$1" 2>/dev/null)
 	if [ -z "$sup" ]; then
-		echo "box $1 does not run: $("$ostiary" ps -a --json | json "[b for b in d if b['id'] == '$1']" 2>&1)"
+		echo "box $1 does not run: $("$ostiary" ps -a 2>&1 | grep -E "^ostiary|$1")"
 		return 1
 	fi
 	for p in $(cat /proc/"$sup"/task/"$sup"/children); do echo "role $p $(cat /proc/"$p"/comm 2>/dev/null)"; done
@@ -357,15 +358,16 @@ holds "nor new rules" "$out" "closed for good"
 "$ostiary" rm -f pause >/dev/null
 wait $beating 2>/dev/null
 
-door_box orphan >/dev/null
-check "a box to be orphaned starts" $?
+door_box orphan >/dev/null 2>"$work/err"
+check "a box to be orphaned starts" $? "$(cat "$work/err")"
 same "its door answers" "$(status orphan http://x.example.test/)" 403
 # Looked at once, and before anything is killed: what is missing is told with what became of the box.
 had=$(roles orphan)
 pids=$(awk '$1 == "role" && $3 ~ /^ostiary-(egress|dial|keeper|audit)$/ { print $2 }' <<<"$had")
 [ "$(wc -w <<<"$pids")" = 4 ]
 check "all four were there" $? "$had"
-kill -9 "$(supervisor orphan)"
+sup=$(supervisor orphan)
+[ -z "$sup" ] || kill -9 "$sup"
 all_gone() { for p in $pids; do [ ! -e "/proc/$p" ] || grep -q '^State:.Z' "/proc/$p/status" || return 1; done; }
 within 60 all_gone
 check "the roles die with the supervisor" $? "still there, of: $(tr "\n" " " <<<"$pids")"
