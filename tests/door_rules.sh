@@ -311,7 +311,8 @@ for role in egress dial keeper; do
 	status "die-$role" http://user.example.test/hello >/dev/null
 	pid=$(role_pid "die-$role" $role)
 	same "ps calls $role by its whole name" "$(tr '\0' ' ' </proc/"$pid"/cmdline | sed 's/ *$//')" "ostiary-$role"
-	# Attached when it dies: whoever comes later wakes the box.
+	# Attached when it dies: whoever comes later wakes the box. The word of the one before must not be taken for it.
+	rm -f "$work/end"
 	"$ostiary" exec "die-$role" -- sh -c 'echo up; exec sleep 300' >"$work/end" 2>&1 &
 	attached=$!
 	within 60 grep -q up "$work/end"
@@ -329,6 +330,7 @@ for role in egress dial keeper; do
 done
 door_box pause --on-door-fault pause --allow "GET user.example.test $to" >/dev/null
 status pause http://user.example.test/hello >/dev/null
+rm -f "$work/end"
 "$ostiary" exec pause -- sh -c 'while :; do date +%s%N >/tmp/beat; sleep 0.05; done' >"$work/end" 2>&1 &
 beating=$!
 within 60 in_box pause test -s /tmp/beat
