@@ -176,7 +176,14 @@ refused "a command that is not there" "KEY from cmd no-such-program-$$ $at" 'exi
 refused "a command that is killed" "KEY from cmd 'kill -9 \$\$' $at" 'killed by signal 9'
 # What is waited out: really in soak; in test by the test build (base/scale.h), which says the same.
 scaled=${OSTIARY_WEAK:-$top/out/weak/ostiary}
-[ -x "$scaled" ] || scaled=$ostiary
+if [ -x "$scaled" ]; then
+	got=$(OSTIARY_SCALE=30s "$scaled" ps 2>&1)
+	same "a scale that is no number ends the test build" "$? $got" '64 ostiary: OSTIARY_SCALE is "30s", and not a number from 1 to 100'
+	same "and the build that people install has no such switch" "$(OSTIARY_SCALE=30s "$ostiary" ps -q 2>&1)" ''
+else
+	skip "a scaled clock" "the test build (make VARIANT=weak) was not made"
+	scaled=$ostiary
+fi
 ostiary=$(by_tier "$scaled" "$ostiary") OSTIARY_SCALE=5 refused "a command that never ends" "KEY from cmd 'echo fake-value-that-hangs; echo \$\$ >$work/hung; sleep 300' $at" 'did not finish within 30 seconds'
 hung_is_gone() { ! kill -0 "$(cat "$work/hung")"; }
 within 60 hung_is_gone
