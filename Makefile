@@ -81,11 +81,12 @@ all: $(O)/ostiary $(O)/ostiary-door
 
 $(O)/ostiary-door: $(DOOR_OBJ)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(DOOR_LDFLAGS) -o $@ $^ $(DOOR_LDLIBS)
+	$(Q)$(CC) $(CFLAGS) $(DOOR_LDFLAGS) -o $@.new $^ $(DOOR_LDLIBS) && mv -f $@.new $@
 
+# Beside, then renamed: whoever runs the program meanwhile, as suites do, finds the old one or the new one.
 $(O)/ostiary: $(OBJ)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@.new $^ $(LDLIBS) && mv -f $@.new $@
 
 # The first build looks for what it needs, and installs or names what is missing.
 $(filter $(O)/%,$(OBJ) $(DOOR_OBJ)) $(O)/gen/gen_seccomp: | out/.setup

@@ -38,10 +38,11 @@ report $? 'nothing in it is setuid, setgid or sticky' "$list"
 report $? 'everything in it belongs to root' "$list"
 ! awk '{print $1}' <<<"$list" | grep -qE '^.....w|^........w'
 report $? 'nothing in it is writable by others' "$list"
-! grep -qa OSTIARY_WEAKEN "$work/root/usr/bin/ostiary" "$work/root/usr/libexec/ostiary/ostiary-door"
-report $? 'the packaged programs have no switch to weaken walls' 'OSTIARY_WEAKEN is in one of them'
+! grep -qaE "OSTIARY_(WEAKEN|SCALE)" "$work/root/usr/bin/ostiary" "$work/root/usr/libexec/ostiary/ostiary-door"
+report $? 'the packaged programs have no switch to weaken walls' 'OSTIARY_WEAKEN or OSTIARY_SCALE is in one of them'
 if [ -x out/weak/ostiary ]; then
-	grep -qa OSTIARY_WEAKEN out/weak/ostiary && grep -qa OSTIARY_WEAKEN out/weak/ostiary-door
+	grep -qa OSTIARY_WEAKEN out/weak/ostiary && grep -qa OSTIARY_WEAKEN out/weak/ostiary-door &&
+		grep -qa OSTIARY_SCALE out/weak/ostiary && grep -qa OSTIARY_SCALE out/weak/ostiary-door
 	report $? 'the weak build does have it (control)' 'the word is not in out/weak either'
 fi
 "$work/root/usr/bin/ostiary" version >"$work/version" 2>&1

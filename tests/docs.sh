@@ -110,7 +110,7 @@ for name in $(grep -hoE 'OSTIARY_[A-Z_]+' "${pages[@]}" man/ostiary.1 | sort -u)
 	grep -rqF "\"$name" src || wrong="$wrong $name"
 done
 for name in $(grep -rhoE 'getenv\("OSTIARY_[A-Z_]+"' src | grep -oE 'OSTIARY_[A-Z_]+' | sort -u); do
-	case $name in OSTIARY_WEAKEN | OSTIARY_PROBE_SECRET) continue ;; esac # not in the release build; the probe's own
+	case $name in OSTIARY_WEAKEN | OSTIARY_SCALE | OSTIARY_PROBE_SECRET) continue ;; esac # not in the release build; the probe's own
 	grep -q "$name" man/ostiary.1 || wrong="$wrong man:$name"
 done
 none 'variables that the pages name are read, and the manual page has those that are read' "$wrong"

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=300
+# suite: test=user soak=root,user timeout=300
+# tier: once in test, as a user: how many questions a box may ask does not depend on who started it
 # door_ask.sh - a box cannot wear its user out with questions: few wait at a time, few come in a row, the rest is refused
 # unseen with the command that would allow it, which the user hears once and the log has. What was asked is answered as
 # ever, and after a while the box may ask again.

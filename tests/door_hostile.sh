@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=any timeout=400
+# suite: test=any soak=any timeout=400
+# tier: once, as root where we are: only root may weigh the door's processes, which have the same rights either way
 # door_hostile.sh - programs and origins that mean harm, by dice: thousands of connections, given up at any moment,
 # and answers that are wrong in every way. Afterwards the door has to be as it was: same processes, no descriptor
 # and no memory left behind, and an honest request answered. The seed is printed: HOSTILE_SEED=N repeats it.
@@ -187,7 +188,6 @@ same "every process is the one it was" "$(roles)" "$before"
 if [ -n "$is_weighed" ]; then
 	# The pool keeps 128 idle connections for a minute.
 	is_back() { [ "$(count)" -le $((fds + 130)) ]; }
-	sleep 12
 	within 60 is_back
 	check "no descriptor stays" $? "$fds before, $(count) after"
 	is_light() { [ "$(weigh)" -le $((weight + 8192)) ]; }

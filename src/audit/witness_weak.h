@@ -13,7 +13,10 @@ struct seccomp_notif;
 
 /* witness_weak_verdict(w, q, error): the layer "notify-memory": a clone3 that asks for no namespace
  * at this moment goes on, as somebody might decide who forgets that memory changes. Else ${error}.
+ * A caller whose tls (of no meaning without CLONE_SETTLS) is the mark is let go on only when its
+ * flags have changed, five seconds at most: else a control on a busy machine would hang on chance.
  */
+#define WITNESS_WEAK_MARK 0x6f7374696172796dul /* also in tests/attack/notify.c */
 int witness_weak_verdict(const struct witness_weak *, const struct seccomp_notif *, int error);
 
 /* witness_weak_wait(w, listener_fd, q): "wait-held": over a bind(), until its caller is gone and

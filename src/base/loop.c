@@ -1,6 +1,8 @@
 /* loop.c - see loop.h. */
 #include "base/loop.h"
 
+#include "base/scale.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -86,7 +88,7 @@ void loop_timer_stop(struct loop_timer *t)
 
 void loop_timer_set(struct loop *l, struct loop_timer *t, uint64_t ms)
 {
-        uint64_t at = l->now + ms;
+        uint64_t at = l->now + scale_timer_ms(ms);
         /* To a later time: its slot will be looked at first, and it is moved on then. */
         bool is_later = t->prev && at >= t->at;
         t->at = at;

@@ -10,6 +10,7 @@
 #include "wire/frame.h"
 #include "wire/msg.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <time.h>
 
@@ -40,8 +41,12 @@ int boxend_stop(const struct store *s, const char *id, uint64_t grace_s, struct 
         _cleanup_buf_ struct buf b = {0};
         uint64_t ms = grace_s > 86400 ? 86400000 : grace_s * 1000;
         buf_put_u32(&b, (uint32_t)ms);
-        if (frame_send(sock, MSG_STOP, &b, NULL, 0) < 0)
+        if (frame_send(sock, MSG_STOP, &b, NULL, 0) < 0) {
+                /* Killed while we were asking: the kernel closes its sockets before its lock. */
+                if (errno == EPIPE || errno == ECONNRESET)
+                        return wait_gone(dir, id, grace_s, err);
                 return err_sys(err, "ask the supervisor of box %s to end it", id);
+        }
 
         /* Its answer, or its end: whichever comes first. */
         static struct frame f;

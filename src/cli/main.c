@@ -1,6 +1,7 @@
 /* main.c - the table of subcommands, and nothing else: look the word up, run it, pass its code on.
  */
 #include "base/exitcode.h"
+#include "base/scale.h"
 #include "base/str.h"
 #include "base/title.h"
 #include "box/weak.h"
@@ -87,6 +88,7 @@ int main(int argc, char **argv)
         open_standard_fds();
         signal(SIGXFSZ, SIG_IGN); /* a file size limit of the caller: an error, not our death */
         box_weak_init();
+        scale_init();
         if (argc < 2) {
                 char *none[] = {(char[]){"help"}, NULL};
                 return cmd_help.run(1, none);

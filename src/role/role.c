@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/fdio.h"
 #include "base/openfiles.h"
+#include "base/scale.h"
 #include "base/title.h"
 #include "wire/door.h"
 #include "wire/frame.h"
@@ -65,6 +66,8 @@ void role_begin(const char *name)
         const char *weak = getenv("OSTIARY_WEAKEN");
         snprintf(weakened, sizeof weakened, "%s", weak ? weak : "");
 #endif
+        scale_init();
+        scale_timers();
 #ifdef OSTIARY_ASAN
         __asan_set_error_report_callback(on_report);
 #endif

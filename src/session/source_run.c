@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/fdio.h"
+#include "base/scale.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -239,7 +240,7 @@ static int watch(struct source_run *r, struct loop *loop, struct ends *e, struct
         }
         r->patience.fn = on_patience_over;
         r->patience.ctx = r;
-        loop_timer_set(loop, &r->patience, SOURCE_MS);
+        loop_timer_set(loop, &r->patience, scale_ms(SOURCE_MS));
         return 0;
 }
 

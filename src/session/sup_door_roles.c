@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fdio.h"
+#include "base/scale.h"
 #include "box/weak.h"
 #include "session/sup_ssh_agent.h"
 
@@ -25,7 +26,8 @@
 _Noreturn static void become(int program_fd, int control_fd, const char *name, pid_t parent)
 {
         char *const argv[] = {(char *)"ostiary-door", (char *)(uintptr_t)name, NULL};
-        char *const env[] = {box_weak_word(), NULL};
+        char *const env[] = {box_weak_word(), scale_word(), NULL};
+        char *const *to = env[0] ? env : env + 1; /* nothing after the first NULL is read */
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
@@ -40,7 +42,7 @@ _Noreturn static void become(int program_fd, int control_fd, const char *name, p
         prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         if (getppid() != parent)
                 _exit(125);
-        fexecve(program, argv, env);
+        fexecve(program, argv, to);
         _exit(125);
 }
 
