@@ -3,6 +3,10 @@
 # Variants live side by side: out/release (what you install), out/asan (sanitizers), out/weak (the
 # test-only build whose walls can be switched off one by one; never installed).
 
+# No rule of make's own: it would make a folder tests/NAME from a script tests/NAME.sh.
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
+
 VARIANT ?= release
 O       := out/$(VARIANT)
 PREFIX  ?= $(HOME)/.local

@@ -18,6 +18,7 @@ mkdir -p "$work/tests" "$work/tools" "$work/out" "$base/tmp"
 chmod 755 "$base"
 chmod 1777 "$base/tmp"
 cp tools/*.py tools/phase.sh "$work/tools/"
+export TEST_GROUPS=ostiary-left
 bad=0
 
 suite() { # name, head, body

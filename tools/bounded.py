@@ -15,7 +15,8 @@ import time
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 LINGER_S = 5.0  # what is on its way out when the suite ends has this long
-OUTPUT_MAX = 64 << 20
+OUTPUT_MAX = 8 << 20
+LOOK_S = 0.25  # how often limits are looked at
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -139,7 +140,7 @@ class _Guard:
         begin = time.monotonic()
         self.pid = start()
         while self.status is None and not self.why and not self.is_told_to_stop:
-            self.wait(1.0)
+            self.wait(LOOK_S)
             if self.status is None:
                 self.why = self.over_limit(begin)
         wall = time.monotonic() - begin
@@ -157,6 +158,8 @@ class _Guard:
             self.wait(0.1)
         left = [w[:200] for w in (_describe(p) for p in _descendants(os.getpid()) if not _is_zombie(p)) if w]
         self.kill_all()
+        if os.fstat(self.log_fd).st_size > OUTPUT_MAX:
+            os.ftruncate(self.log_fd, OUTPUT_MAX)
         return {"status": self.status, "why": self.why, "wall": wall, "cpu": self.cpu,
                 "left": left if not self.why and not self.is_told_to_stop else []}
 

@@ -63,6 +63,16 @@ def remove_tree(path):
     return False
 
 
+def copy_programs(source, target, variants):
+    """The two programs of each variant that is built, side by side as in the tree."""
+    for variant in set(variants):
+        os.makedirs(os.path.join(target, variant))
+        for name in ("ostiary", "ostiary-door"):
+            path = os.path.join(source, variant, name)
+            if os.path.exists(path):
+                shutil.copy2(path, os.path.join(target, variant))
+
+
 def _mounts():
     with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as f:
         return [line.split()[4].replace("\\040", " ") for line in f]
@@ -77,11 +87,15 @@ def unmount_below(path):
 
 
 def _groups():
-    """Control groups of ours, in every hierarchy, named after boxes."""
+    """Control groups of ours, in every hierarchy, named after boxes.
+
+    TEST_GROUPS is another beginning of their names: a run inside a suite of another run must not
+    take that one's groups for its own.
+    """
+    name = os.environ.get("TEST_GROUPS") or "ostiary"
     found = []
-    for depth in range(1, 7):
-        found += glob.glob("/sys/fs/cgroup" + "/*" * depth + "/ostiary*")
-        found += glob.glob("/sys/fs/cgroup/ostiary*") if depth == 1 else []
+    for depth in range(0, 7):
+        found += glob.glob("/sys/fs/cgroup" + "/*" * depth + "/" + name + "*")
     return [g for g in found if os.path.isdir(g)]
 
 
@@ -192,10 +206,7 @@ class OrdinaryUser:
     def _copy_variant(self, source, target):
         if not os.path.exists(os.path.join(source, "ostiary")):
             return
-        os.makedirs(target)
-        for name in ("ostiary", "ostiary-door"):
-            if os.path.exists(os.path.join(source, name)):
-                shutil.copy2(os.path.join(source, name), target)
+        copy_programs(os.path.dirname(source), os.path.dirname(target), (os.path.basename(source),))
         units = os.path.join(source, "unit")
         if os.path.basename(source) == self.variant and os.path.isdir(units):
             shutil.copytree(units, os.path.join(target, "unit"), symlinks=True,

@@ -32,6 +32,8 @@ import suites
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 TIMES = "tests/times"
 BUSY = 4  # a time-out is this many times what a quiet machine allows
+# What the shell says of a suite that goes on without a part of itself.
+BROKEN = re.compile(r"/tests/\S+: line \d+: .*(command not found|unbound variable|No such file or directory$)")
 LACKS = re.compile(r"\b(is|are) (missing|not installed|not there)\b|\bcould not (be )?install")
 PASSED_ON = ("FUZZ_SECONDS", "MODEL_SECONDS", "TRIAL_COUNT")
 
@@ -160,6 +162,10 @@ class Run:
     def path_of(self, job, ending):
         return os.path.join(self.logs, job.name.replace(" (", "-").rstrip(")").replace("/", "_") + ending)
 
+    def programs(self, tree):
+        """Where the programs under test lie: a copy, because a suite may build in the tree meanwhile."""
+        return os.path.join(self.dir, "bin") if tree == self.top else os.path.join(tree, "out")
+
     def environment(self, job, tree, home, cache):
         faults = self.path_of(job, ".faults")
         os.mkdir(faults)
@@ -169,8 +175,8 @@ class Run:
         sanitizer = "log_path=%s/report:print_stacktrace=1" % faults
         leaks = 1 if job.suite.name.startswith(("unit/", "replay/")) else 0
         env = {"PATH": SYSTEM_PATH, "HOME": home, "LANG": "C.UTF-8", "TERM": "xterm-256color",
-               "OSTIARY": "%s/out/%s/ostiary" % (tree, self.variant),
-               "OSTIARY_WEAK": tree + "/out/weak/ostiary", "VARIANT": self.variant,
+               "OSTIARY": "%s/%s/ostiary" % (self.programs(tree), self.variant),
+               "OSTIARY_WEAK": self.programs(tree) + "/weak/ostiary", "VARIANT": self.variant,
                "TIER": self.args.tier, "SUITE_USER": job.who, "SUITE_CACHE": cache,
                "SUITE_PORTS": str(20000 + job.slot * 1000), "SUITE_CHECK": job.check,
                "ASAN_OPTIONS": "%s:detect_leaks=%d" % (sanitizer, leaks), "UBSAN_OPTIONS": sanitizer}
@@ -239,6 +245,8 @@ class Run:
         with open(self.path_of(job, ".log"), encoding="utf-8", errors="replace") as log:
             for line in log:
                 m = re.match(r"(ok|not ok|skip) (.*)", line.rstrip("\n"))
+                if not m and BROKEN.search(line) and not line.startswith(" "):
+                    self.fail(job, "its script is broken: " + line.strip())
                 if not m or job.check not in m.group(2):
                     continue
                 if m.group(1) == "ok":
@@ -300,6 +308,7 @@ class Run:
             self.wait_one()
 
     def run_all(self, jobs, unknown):
+        machine.copy_programs("out", os.path.join(self.dir, "bin"), (self.variant, "weak"))
         self.user = machine.OrdinaryUser(self.top, self.dir, self.variant,
                                          is_wanted=any(j.who == "user" for j in jobs))
         print("Suites run as uid %d%s; logs are in out/test." % (
