@@ -7,7 +7,7 @@
 # half-made in DIR, and returns 2 where it cannot be had here, 1 where it can and something broke. Needs root. Never
 # touches the host's system.
 
-vm_stamp=5 # raise it when something below changes what is on the disk
+vm_stamp=6 # raise it when something below changes what is on the disk
 vm_packages=systemd,systemd-sysv,dbus,dbus-user-session,libpam-systemd,procps,util-linux,kmod
 vm_why=''
 
@@ -78,7 +78,9 @@ vm_make_root() { # directory
 	echo 0123456789abcdef0123456789abcdef >"$root/etc/machine-id"
 	touch "$root/etc/.updated" "$root/var/.updated"
 	find "$root/etc/systemd/system" "$root/usr/lib/systemd/system" -path '*.wants/*' \
-		\( -name '*.timer' -o -name '*getty*' -o -name 'systemd-update-utmp*' -o -name 'remote-fs.target' \) -delete
+		\( -name '*.timer' -o -name '*getty*' -o -name 'systemd-update-utmp*' -o -name 'remote-fs.target' \
+		-o -name 'e2scrub_reap*' -o -name 'kmod-static*' -o -name 'systemd-modules-load*' -o -name 'systemd-random-seed*' \) -delete
+	rm -f "$root"/usr/lib/systemd/system-generators/* # they look for disks, consoles and hypervisors
 	echo fresh >"$root/etc/hostname"
 	mke2fs -q -t ext4 -O ^has_journal -m 0 -d "$root" "$1/root.ext4" 900M >/dev/null
 }
