@@ -47,6 +47,7 @@ trap '[ -z "$qemu" ] || kill $qemu 2>/dev/null; rm -rf "$work"' EXIT
 trap 'exit 143' INT TERM
 mkdir "$work/job"
 cp -a "$job/." "$work/job/"
+touch "$work/job/bare" "$work/job/systemd"
 cp "$here/guest-init" "$work/job/vm-init"
 cp "$here/guest-run" "$work/job/vm-run"
 cat >"$work/job/vm-job.service" <<-UNIT
@@ -55,7 +56,7 @@ cat >"$work/job/vm-job.service" <<-UNIT
 	After=dbus.service systemd-logind.service systemd-user-sessions.service
 	[Service]
 	Type=oneshot
-	ExecStart=/job/vm-run $(cat "$job/systemd" 2>/dev/null | tr '\n' ' ') --off
+	ExecStart=/job/vm-run $(tr '\n' ' ' <"$work/job/systemd") --off
 	TimeoutStartSec=infinity
 	StandardOutput=null
 	StandardError=null
