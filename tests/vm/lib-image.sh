@@ -1,12 +1,14 @@
 # shellcheck shell=bash
 # lib-image.sh - the disk of the fresh machine: Debian's cloud kernel and a small Debian with systemd.
 #
-# Sourced by lib-boot.sh. vm_image DIR makes DIR/{vmlinuz,initrd,root.ext4} once (about 40 s, from the
-# machine's own apt sources) and finds them there the next time; who comes meanwhile waits. Prints on stderr only; on
-# failure leaves the reason in vm_why and nothing half-made in DIR. Needs root. Never touches the host's system.
+# Sourced by lib-boot.sh, and run by tools/setup.sh as lib-image.sh DIR, so that no suite waits for it. vm_image DIR
+# makes DIR/{vmlinuz,initrd,root.ext4} once (about 40 s, from the machine's own apt sources) and finds them there
+# the next time; who comes meanwhile waits. Prints on stderr only; on failure leaves the reason in vm_why and nothing
+# half-made in DIR, and returns 2 where it cannot be had here, 1 where it can and something broke. Needs root. Never
+# touches the host's system.
 
-vm_stamp=4 # raise it when something below changes what is on the disk
-vm_packages=systemd,systemd-sysv,dbus,dbus-user-session,libpam-systemd,procps,util-linux,kmod,git,python3-minimal
+vm_stamp=6 # raise it when something below changes what is on the disk
+vm_packages=systemd,systemd-sysv,dbus,dbus-user-session,libpam-systemd,procps,util-linux,kmod
 vm_why=''
 
 vm_missing_tool() {
@@ -53,16 +55,9 @@ vm_make_initrd() { # directory
 		until [ -b /dev/vda ] || [ $n -gt 50 ]; do $B sleep 0.1; n=$((n + 1)); done
 		$B mount -t ext4 /dev/vda /root || { echo 'the disk does not mount' >/dev/ttyS1; $B poweroff -f; }
 		$B cp -a /job /root/
-		init=/job/vm-init
-		if $B grep -q vm.systemd /proc/cmdline; then
-			init=/sbin/init wants=/root/etc/systemd/system/multi-user.target.wants
-			$B mkdir -p $wants
-			$B cp /job/vm-job.service $wants/../
-			$B ln -s ../vm-job.service $wants/
-		fi
 		$B umount /proc
 		$B mount -o move /dev /root/dev
-		exec $B switch_root /root $init
+		exec $B switch_root /root /job/vm-init
 	INIT
 	chmod 755 "$dir/init"
 	(cd "$dir" && find . | cpio -o -H newc --quiet) >"$1/initrd"
@@ -79,33 +74,79 @@ vm_make_root() { # directory
 	chroot "$root" depmod "$version" || return 1
 	chroot "$root" useradd -u 1000 -m -s /bin/bash user || return 1
 	rm -rf "$root"/var/lib/apt/lists/* "$root"/usr/share/{doc,man,locale}/*
-	: >"$root/etc/machine-id"
+	# A machine that has booted before: nothing of its first boot is left to do, and no timer comes in between.
+	echo 0123456789abcdef0123456789abcdef >"$root/etc/machine-id"
+	touch "$root/etc/.updated" "$root/var/.updated"
+	find "$root/etc/systemd/system" "$root/usr/lib/systemd/system" -path '*.wants/*' \
+		\( -name '*.timer' -o -name '*getty*' -o -name 'systemd-update-utmp*' -o -name 'remote-fs.target' \
+		-o -name 'e2scrub_reap*' -o -name 'kmod-static*' -o -name 'systemd-modules-load*' -o -name 'systemd-random-seed*' \) -delete
+	rm -f "$root"/usr/lib/systemd/system-generators/* # they look for disks, consoles and hypervisors
 	echo fresh >"$root/etc/hostname"
 	mke2fs -q -t ext4 -O ^has_journal -m 0 -d "$root" "$1/root.ext4" 900M >/dev/null
 }
 
 vm_image() { # directory
-	local dir=$1 tool build
+	local dir=$1 tool build lock
 	[ "$(cat "$dir/stamp" 2>/dev/null)" = "$vm_stamp" ] && return 0
+	[ "$(uname -m)" = x86_64 ] || { vm_why='the fresh machine is an x86_64 one'; return 2; }
 	tool=$(vm_missing_tool)
-	[ -z "$tool" ] || { vm_why="$tool is not installed"; return 1; }
-	[ "$(id -u)" = 0 ] || { vm_why='building the disk of the fresh machine needs root'; return 1; }
+	[ -z "$tool" ] || { vm_why="$tool is not installed"; return 2; }
+	[ "$(id -u)" = 0 ] || { vm_why='building the disk needs root'; return 2; }
 	mkdir -p "$dir"
-	local lock
 	exec {lock}>"$dir/lock"
 	flock "$lock"
 	[ "$(cat "$dir/stamp" 2>/dev/null)" = "$vm_stamp" ] && exec {lock}>&- && return 0
+	rm -rf --one-file-system "$dir"/build.*
 	build=$(mktemp -d "$dir/build.XXXXXX") || return 1
+	local result=1
 	if ! vm_get_kernel "$build"; then
-		vm_why='the package of the cloud kernel cannot be downloaded'
+		vm_why='the package of the cloud kernel cannot be downloaded' result=2
 	elif ! vm_make_initrd "$build" || ! vm_make_root "$build"; then
 		vm_why='the disk of the fresh machine cannot be built from the apt sources'
 	else
 		mv "$build"/kernel/boot/vmlinuz-* "$dir/vmlinuz"
 		mv "$build/initrd" "$build/root.ext4" "$dir/"
 		echo "$vm_stamp" >"$dir/stamp"
+		result=0
 	fi
 	rm -rf --one-file-system "$build"
 	exec {lock}>&-
-	[ -z "$vm_why" ]
+	return $result
 }
+
+# vm_has_kvm DIR: does KVM start that kernel? There are machines where it is there and starts none. Found out once
+# for each boot of this one, by looking at its first line, and kept in DIR/kvm.
+vm_has_kvm() {
+	local dir=$1 boot kept qemu said end=$((SECONDS + 10))
+	[ -w /dev/kvm ] || return 1
+	boot=$(cat /proc/sys/kernel/random/boot_id)
+	kept=$(cat "$dir/kvm" 2>/dev/null)
+	if [ "${kept% *}" != "$boot" ]; then
+		kept="$boot no"
+		said=$(mktemp "$dir/build.XXXXXX") || return 1
+		(ulimit -c 0 && exec setpriv --pdeathsig KILL qemu-system-x86_64 -accel kvm -cpu max -m 256 -machine q35 -nodefaults \
+			-no-user-config -no-reboot -display none -kernel "$dir/vmlinuz" -append 'earlyprintk=serial console=ttyS0 panic=-1' \
+			-serial "file:$said") </dev/null >/dev/null 2>&1 &
+		qemu=$!
+		{ # quietly: bash tells of a process that ends by a signal
+			while [ $SECONDS -lt $end ] && kill -0 $qemu; do
+				grep -qa 'Linux version' "$said" && kept="$boot yes" && break
+				sleep 0.1
+			done
+			kill -9 $qemu
+			wait $qemu
+		} 2>/dev/null
+		rm -f "$said"
+		echo "$kept" >"$dir/kvm"
+	fi
+	[ "$kept" = "$boot yes" ]
+}
+
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then
+	dir=${1:?a directory}
+	[ "$(cat "$dir/stamp" 2>/dev/null)" = "$vm_stamp" ] ||
+		echo "Building the disk of the tests' virtual machine in $dir (a small Debian, from the apt sources)."
+	vm_image "$dir" || { status=$?; echo "setup: no virtual machine: $vm_why." >&2; exit $status; }
+	vm_has_kvm "$dir"
+	exit 0
+fi
