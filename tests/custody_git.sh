@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=600
+# suite: test=user soak=root,user timeout=600
+# tier: the agent and the placeholders are the keeper's, which is the same for both users; soak has root's sshd too
 # custody_git.sh - git push, three ways, against real servers on loopback, with keys that are never in the box: over
 # HTTPS with a placeholder, over HTTPS with nothing at all (inject), over SSH by the agent socket, which signs for the
 # granted server and for nobody else. npm and pip fetch from a private index with a token they do not have.
@@ -45,6 +46,11 @@ work_big() {
 		git -c user.name=b -c user.email=b@b commit -qm big && git $* push -q origin main && echo it was pushed"
 }
 last_of() { git -C "$work/git/$1.git" log -1 --format=%s main; }
+
+# For pip, at the end: made while git is at work.
+"$python" -m venv "$work/venv" >/dev/null 2>&1 &
+building_venv=$!
+door_pids+=("$building_venv")
 
 # --- git http-backend under nginx -----------------------------------------------------------------------------
 backend=$(git --exec-path)/git-http-backend
@@ -240,7 +246,8 @@ if [ -x /usr/sbin/sshd ] && has ssh-keygen && [ -n "$shell" ]; then
 		cp "$work/ssh/was" "$HOME/.ssh/id_ed25519"
 
 		# Revoked: the agent is empty, and what was open is cut.
-		in_box ssh ssh -o BatchMode=yes "$me@git.example.test" 'echo started; exec sleep 140' \
+		# shellcheck disable=SC2016
+		in_box ssh ssh -o BatchMode=yes "$me@git.example.test" 'echo started $$; exec sleep 140' \
 			>"$work/open" 2>&1 &
 		open=$!
 		within 60 grep -q started "$work/open"
@@ -249,6 +256,8 @@ if [ -x /usr/sbin/sshd ] && has ssh-keygen && [ -n "$shell" ]; then
 		check 'the key is revoked' $? "$(cat "$work/revoke.err")"
 		! wait "$open"
 		check 'which cuts what it had opened' $?
+		# Nobody tells the server's side, which has no terminal.
+		kill "$(sed -n 's/^started //p' "$work/open")" 2>/dev/null
 		out=$(in_box ssh ssh-add -L 2>&1)
 		holds 'ssh-add -L shows nothing any more' "$out" 'no identities'
 		out=$(in_box ssh ssh -o BatchMode=yes "$me@git.example.test" echo hello 2>&1)
@@ -354,6 +363,8 @@ cat >"$work/rules" <<-RULES
 	secret NPM_TOKEN from env at npm.example.test as bearer
 	secret PIP_TOKEN from env at pip.example.test as basic
 RULES
+wait "$building_venv" && mv "$work/venv" "$work/ws/venv"
+has_venv=$?
 door_box index --policy "$work/rules" >/dev/null
 check 'a box for the index starts' $?
 if has npm; then
@@ -368,9 +379,9 @@ if has npm; then
 else
 	skip 'npm installs a private package' 'npm is not installed'
 fi
-if "$python" -m venv "$work/ws/venv" >/dev/null 2>&1; then
+if [ "$has_venv" = 0 ]; then
 	# shellcheck disable=SC2016
-	out=$(in_box index sh -c 'venv/bin/pip download -q --disable-pip-version-check --no-deps -d got \
+	out=$(in_box index sh -c 'venv/bin/python -m pip download -q --disable-pip-version-check --no-deps -d got \
 		-i "https://__token__:$PIP_TOKEN@pip.example.test/simple" thing && ls got' 2>&1)
 	holds 'pip downloads a private package' "$out" 'thing-1.0'
 else
