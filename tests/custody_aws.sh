@@ -63,7 +63,7 @@ else
 	}
 fi
 aws() { aws_with 0 "$@"; }
-# judged WORDS: the last line of the server's log.
+# judged: the last line of the server's log.
 judged() { tail -n 1 "$work/log" | cut -d' ' -f4-; }
 good_all() { ! grep -vq ' good \[' "$work/log"; }
 sign() { in_a /usr/bin/python3 aws_sign.py "$@"; }
