@@ -1,5 +1,5 @@
 #!/bin/bash
-# suite: test=user soak=root,user timeout=900
+# suite: test=user soak=root,user timeout=1800
 # tier: test draws 2,000 attempts as user (each dimension comes up twenty times and more), soak 20,400 as root and 4,000 as user
 # custody_trial.sh - the exfiltration trial: an attacker that owns the box tries, in soak 20,000 times and more, drawn with a
 # seed, to get a placeholder out or a real value in. Origins keep every byte they receive, the attacker every byte it
