@@ -1,6 +1,7 @@
 #!/bin/bash
-# suite: users=root,user timeout=400
-# custody_adversary.sh - one attack at a time, each with a name, by somebody who owns the box and has read the program: ways
+# suite: test=user soak=root,user timeout=400
+# tier: attacks go against the door and the keeper, which are the same for both users, so test runs it once
+# custody_adversary.sh - attacks that have a name each, by somebody who owns the box and has read the program: ways
 # to get a value in (answers in parts, codings that lie, odd alphabets, odd places of a head), to read one by asking the
 # door many times, and to use one where it does not belong. Each attack works without the door: that is the control.
 set -u
@@ -43,10 +44,13 @@ check "what it has is a placeholder" $? "$key"
 
 # --- values in answers ------------------------------------------------------------------------------
 
+# The control beside it: it asks the same origin, in the same order, and meets no door.
+(cd "$work/ws" && ADVERSARY_ADDRESS=127.0.0.1 timeout 600 $python adversary_agent.py fetch api.example.test "$tls" "$work/ca.pem" "$ADV_KEY" "$work/host.seen" >"$work/host.err" 2>&1) &
+control=$!
 in_box_time=600 in_box adversary $python adversary_agent.py fetch api.example.test 443 "" "$key" in.seen >"$work/in.err" 2>&1
 check "the attacker asked for everything" $? "$(tail -n 3 "$work/in.err")"
 in_box adversary cat in.seen >"$work/in.seen"
-(cd "$work/ws" && ADVERSARY_ADDRESS=127.0.0.1 timeout 600 $python adversary_agent.py fetch api.example.test "$tls" "$work/ca.pem" "$ADV_KEY" "$work/host.seen" >"$work/host.err" 2>&1)
+wait "$control"
 # judge SEEN VALUE: `taken` or `held` for each attack: six letters of the value in a row, large or small, behind what any key of its kind begins with, are taken.
 cat >"$work/judge.py" <<-'PY'
 	import json, sys
@@ -85,7 +89,7 @@ attempts=()
 attempt() {
 	local text
 	text=$(cat && echo x)
-	$python -c 'import json, sys; print(json.dumps([sys.argv[1], sys.argv[2][:-1]]))' "$2" "$text" >>"$work/ws/send.$1"
+	printf '%s\0' "$1" "$2" "${text%x}" >>"$work/attempts"
 	attempts+=("$1	$2	$3")
 }
 get() { # host, name, want, target, field...
@@ -133,9 +137,13 @@ x: y")"
 get basic.example.test "basic without a colon" 403 /x "authorization: Basic $(b64 "$basic_key")"
 get basic.example.test "basic with another's placeholder as user" 403 /x "authorization: Basic $(b64 "$key:$basic_key")"
 get basic.example.test "basic in the other alphabet" any /x "authorization: Basic $(b64 "me??>>:$basic_key" | tr '+/' '-_')"
-# A body in each coding at a stranger.
-$python - "$key" "$work/ws/send.stranger.example.test" <<'PY' >"$work/codings"
+# A file of requests for each host, and a body in each coding at a stranger.
+$python - "$key" "$work/ws/send.stranger.example.test" "$work/attempts" <<'PY' >"$work/codings"
 import base64, gzip, json, subprocess, sys, zlib
+fields = open(sys.argv[3], encoding="latin-1", newline="").read().split("\0")[:-1]
+for host, name, text in zip(fields[::3], fields[1::3], fields[2::3]):
+    with open(sys.argv[2].replace("stranger.example.test", host), "a") as f:
+        f.write(json.dumps([name, text]) + "\n")
 key, out = sys.argv[1].encode(), open(sys.argv[2], "a")
 text = b"some words before it " * 9 + key + b" and behind"
 c = zlib.compressobj(wbits=-15)
@@ -160,10 +168,12 @@ print(name)
 PY
 while read -r name; do attempts+=("stranger.example.test	$name	403"); done <"$work/codings"
 : >"$work/received"
+senders=()
 for host in $(printf '%s\n' "${attempts[@]}" | cut -f1 | sort -u); do
-	in_box adversary sh -c "exec $python adversary_agent.py send $host 443 '' out.$host <send.$host" 2>>"$work/send.err"
-	in_box adversary cat "out.$host" >"$work/out.$host"
+	in_box adversary sh -c "$python adversary_agent.py send $host 443 '' out.$host <send.$host && cat out.$host" >"$work/out.$host" 2>>"$work/send.err" &
+	senders+=($!)
 done
+wait "${senders[@]}"
 for one in "${attempts[@]}"; do
 	IFS=$'\t' read -r host name want <<<"$one"
 	got=$(awk -F'\t' -v n="$name" '$1 == n { print $2; exit }' "$work/out.$host")
@@ -227,11 +237,8 @@ same "held: the field of basic in another coding" "$(tr '\n' ' ' <"$work/double.
 
 # --- what the box leaves on the host ------------------------------------------------------------------
 
-left=
-for value in "$ADV_KEY" "$ADV_PATH" "$ADV_BASIC" "$ADV_WILD" tok-fake-born-Hk3Lm9Qw2Zx8; do
-	printf 'value=%s\n' "$value" >"$work/one"
-	left+=$($python tests/custody/trial_search.py "$work/one" file "$work/home/.local/state" 2>&1 | head -n 2)
-done
+for value in "$ADV_KEY" "$ADV_PATH" "$ADV_BASIC" "$ADV_WILD" tok-fake-born-Hk3Lm9Qw2Zx8; do echo "value=$value"; done >"$work/values"
+left=$($python tests/custody/trial_search.py "$work/values" file "$work/home/.local/state" 2>&1 | head -n 10)
 same "no value in any file of the box's state, its log and its layers" "$left" ""
 grep -rq "secret ADV_KEY" "$work/home/.local/state"
 check "control: the state is where it is looked for" $?

@@ -1,8 +1,9 @@
 #!/bin/bash
-# suite: users=root,user timeout=600
+# suite: test=user soak=root,user timeout=600
+# tier: agents and keys are the same for both users; real_agents runs the agents as both
 # custody_agents.sh - the agents at work with a key that they never have: the model stands on the host behind the
 # provider's own name, serves only whoever shows the real key, and the box has a placeholder. Each agent runs in a
-# terminal (tmux), calls its shell tool once, and says the last word.
+# terminal (tmux), calls its shell tool once, and says the last word. All of them are at work at once.
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
 . tests/lib_door.sh
@@ -20,17 +21,26 @@ model() {
 	port=$(cat "$work/$1.port")
 }
 
-# worked NAME VARIABLE KEY HOST FLAGS COMMAND
-worked() {
+# begin NAME VARIABLE KEY HOST FLAGS COMMAND: in a window of its own, which has its name.
+begun=() # NAME VARIABLE KEY
+begin() {
 	local name=$1 variable=$2 key=$3 host=$4 flags=$5 command=$6
+	begun+=("$name $variable $key")
 	model "$name" "$key"
 	cat >"$name.sh" <<-SH
 		$command
 		echo "ended with \$?"
 	SH
+	term=$name
 	term_open 120 40
 	term_type "export $variable=$key; clear"
 	term_type "\"\$OSTIARY\" run -q --keep -n c-$name --profile $name $flags --allow '* $host to=127.0.0.1:$port ca=$work/ca.pem' -- sh $name.sh"
+}
+
+# ended NAME VARIABLE KEY: what came of it.
+ended() {
+	local name=$1 variable=$2 key=$3
+	term=$name
 	shows "$name: comes to its end" 'ended with' 300
 	holds "$name: which is a good one" "$(term_screen)" 'ended with 0'
 	term_prompt # the box is over; before that it may be about to end
@@ -49,25 +59,29 @@ worked() {
 for name in $there; do
 	case $name in
 	claude)
-		worked claude ANTHROPIC_API_KEY sk-ant-api03-FAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKE-0123456789AA \
+		begin claude ANTHROPIC_API_KEY sk-ant-api03-FAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKE-0123456789AA \
 			api.anthropic.com '' 'claude --dangerously-skip-permissions -p go'
 		;;
 	codex)
-		worked codex CODEX_API_KEY sk-proj-FAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKE0123 \
+		begin codex CODEX_API_KEY sk-proj-FAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKE0123 \
 			api.openai.com '' 'codex exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox -m gpt-5-codex go'
 		;;
 	gemini)
-		worked gemini GEMINI_API_KEY AIzaFAKEfakeFAKEfakeFAKEfakeFAKEfake123 \
+		begin gemini GEMINI_API_KEY AIzaFAKEfakeFAKEfakeFAKEfakeFAKEfake123 \
 			generativelanguage.googleapis.com '' 'gemini --yolo -m gemini-2.5-flash -p go'
 		;;
 	opencode)
-		worked opencode ANTHROPIC_API_KEY sk-ant-api03-FAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKE-0123456789AA \
+		begin opencode ANTHROPIC_API_KEY sk-ant-api03-FAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKE-0123456789AA \
 			api.anthropic.com '' 'opencode run -m anthropic/claude-sonnet-4-5 go'
 		;;
 	pi)
-		worked pi ANTHROPIC_API_KEY sk-ant-api03-FAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKE-0123456789AA \
+		begin pi ANTHROPIC_API_KEY sk-ant-api03-FAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKEfakeFAKE-0123456789AA \
 			api.anthropic.com '' 'pi --provider anthropic --model claude-sonnet-4-5 -p go'
 		;;
 	esac
+done
+for one in "${begun[@]}"; do
+	# shellcheck disable=SC2086 # three words
+	ended $one
 done
 exit "$bad"

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=400
+# suite: test=root,user soak=root,user timeout=400
+# tier: whose files they are, and what their owner is in the box, differs between root and user
 # custody_files.sh - where agents look for credentials they find placeholders: in the files of well-known programs, and
 # in files of the workspace that held real ones. The host's files stay as they are, and no value is anywhere in the box.
 cd "$(dirname "$0")/.." || exit 1

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=400
+# suite: test=user soak=root,user timeout=400
+# tier: a protocol does not depend on who runs the keeper, so test runs it once
 # custody_frames.sh - HTTP/2 around a secret, frame by frame: blocks that are cut in a placeholder, padding, priorities, pseudo
 # headers that come twice, trailers with a slot's name, tables; answers that bring a value back in odd frames; and requests
 # that are sent again (GOAWAY, REFUSED_STREAM, a connection that ends) with what the keeper put in. The origin writes down

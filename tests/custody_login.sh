@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=300
+# suite: test=user soak=root,user timeout=300
+# tier: logins are files of the caller, whoever that is; test has 12 rounds of boxes and host at once, soak 20
 # custody_login.sh - logins and tokens: a provider that revokes a whole login when a refresh token is used twice
 # (tests/custody/token_server.py) judges that host and boxes share one login; tokens that are born in a box's traffic go
 # to the keeper; OAuth clients, service accounts and GitHub apps get tokens without their keys being in the box.
@@ -7,6 +8,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
 . tests/lib_door.sh
+. tests/lib_tier.sh
 door_needs custody_login curl openssl python3
 door_ca
 door_cert provider 'DNS:api.anthropic.com,DNS:platform.claude.com,DNS:chatgpt.com,DNS:auth.openai.com,DNS:*.example.test,DNS:api.github.com'
@@ -56,6 +58,8 @@ holds "the second box takes what the first got" "$(use two "$token2")" '{"hello"
 same "without a call of its own" "$(happened 'refresh host')" 1
 
 # Tokens that live for some seconds, two boxes and the host at once.
+# A token is refreshed after half of its life, so even the shorter run goes beyond that.
+rounds=$(by_tier 12 20)
 echo life=16 >"$work/state/config"
 python3 - "$login" <<'OLD'
 import json, sys
@@ -67,12 +71,12 @@ OLD
 door_box one --policy "$work/claude.policy" && door_box two --policy "$work/claude.policy"
 check "both boxes start again" $?
 for b in one two; do
-	in_box "$b" sh -c 'token=$(python3 -c "import json,os; print(json.load(open(os.path.expanduser(\"~/.claude/.credentials.json\")))[\"claudeAiOauth\"][\"accessToken\"])")
-for i in $(seq 20); do curl -sS -m 60 -o /dev/null -w "%{http_code}\n" -H "authorization: Bearer $token" https://api.anthropic.com/v1/messages & sleep 0.9; done; wait' >"$work/$b.codes" 2>&1 &
+	in_box "$b" env rounds="$rounds" sh -c 'token=$(python3 -c "import json,os; print(json.load(open(os.path.expanduser(\"~/.claude/.credentials.json\")))[\"claudeAiOauth\"][\"accessToken\"])")
+for i in $(seq $rounds); do curl -sS -m 60 -o /dev/null -w "%{http_code}\n" -H "authorization: Bearer $token" https://api.anthropic.com/v1/messages & sleep 0.9; done; wait' >"$work/$b.codes" 2>&1 &
 	eval "pid_$b=$!"
 done
 # The agent on the host, as it does it: under its own lock, with what its file says.
-python3 - "$login" "$work/ca.pem" "$port" >"$work/host.codes" 2>&1 <<'HOST'
+python3 - "$login" "$work/ca.pem" "$port" $((rounds / 2)) >"$work/host.codes" 2>&1 <<'HOST'
 import json, os, ssl, sys, time, http.client
 login, ca, port = sys.argv[1], sys.argv[2], int(sys.argv[3])
 lock = os.path.dirname(login) + ".lock"
@@ -81,7 +85,7 @@ def call(method, path, body=None, bearer=None):
     c.request(method, path, json.dumps(body) if body else None, {"content-type": "application/json", **({"authorization": "Bearer " + bearer} if bearer else {})})
     r = c.getresponse()
     return r.status, json.loads(r.read())
-for i in range(10):
+for i in range(int(sys.argv[4])):
     for _ in range(3000):
         try:
             os.mkdir(lock)
@@ -106,8 +110,8 @@ for i in range(10):
 HOST
 wait "$pid_one" "$pid_two"
 same "host: every refresh and use was good" "$(sort -u "$work/host.codes")" "200 200"
-same "box one: every request was served" "$(sort "$work/one.codes" | uniq -c | tr -s ' ')" " 20 200"
-same "box two: every request was served" "$(sort "$work/two.codes" | uniq -c | tr -s ' ')" " 20 200"
+same "box one: every request was served" "$(sort "$work/one.codes" | uniq -c | tr -s ' ')" " $rounds 200"
+same "box two: every request was served" "$(sort "$work/two.codes" | uniq -c | tr -s ' ')" " $rounds 200"
 same "no refresh token was used twice" "$(happened 'reuse')" 0
 [ "$(happened 'refresh host')" -ge 4 ]
 check "though they were refreshed again and again" $? "$(happened 'refresh host')"

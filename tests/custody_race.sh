@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=400
+# suite: test=user soak=root,user timeout=400
+# tier: the keeper and its sources are the same for both users, so test runs it once
 # custody_race.sh - revocation against everything that brings a fresh value at the same moment: a slow source, `rotate`, a
 # refresh at the provider of a login, of an OAuth client in a file and in the vault. What is revoked stays revoked, its
 # last word does not wait for a provider, and the host keeps the refresh token that came too late for the box.

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=400
+# suite: test=user soak=root,user timeout=400
+# tier: the policy is read in the same way for both users, so test runs it once
 # custody_reload.sh - `policy reload` and the secrets of a running box: a line that is gone is revoked at once, a changed one
 # counts for the next request, a new one has a placeholder that is honoured; what a running box cannot be given is said,
 # and a broken file changes nothing.

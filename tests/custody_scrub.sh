@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=300
+# suite: test=user soak=root,user timeout=300
+# tier: what comes back does not depend on who runs the keeper, so test runs it once
 # custody_scrub.sh - what comes back: an origin reflects the key it was shown in every writing, coding and frame that it
 # knows. The box gets its placeholder in that very writing, and a searcher that shares no code with the program finds
 # the value in nothing that the box received. The same requests from the host are the control: there the value is.

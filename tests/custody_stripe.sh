@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=240
+# suite: test=user soak=root,user timeout=240
+# tier: the transcript is that of an ordinary user; soak has root's too
 # custody_stripe.sh - the transcript by which people judge us, as they would type it: a key in the shell, one flag, and
 # `curl -u "$STRIPE_KEY:"` in the box. The same key in the hands of Node and Python, and of somebody who wants it.
 set -u

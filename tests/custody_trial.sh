@@ -1,19 +1,23 @@
 #!/bin/bash
-# suite: users=root,user timeout=900
-# custody_trial.sh - the exfiltration trial: an attacker that owns the box tries, 20,000 times and more, drawn with a
+# suite: test=user soak=root,user timeout=1800
+# tier: test draws 2,000 attempts as user (each dimension comes up twenty times and more), soak 20,400 as root and 4,000 as user
+# custody_trial.sh - the exfiltration trial: an attacker that owns the box tries, in soak 20,000 times and more, drawn with a
 # seed, to get a placeholder out or a real value in. Origins keep every byte they receive, the attacker every byte it
 # receives and everything it can read. Then a searcher of its own looks for the values and the placeholders, in every
 # form: values only where they belong, nothing of them in the box; placeholders nowhere outside.
 #
-# TRIAL_SEED and TRIAL_COUNT choose another trial; as an ordinary user it is a shorter one, with the same walls.
+# TRIAL_SEED and TRIAL_COUNT choose another trial.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
 . tests/lib_door.sh
+. tests/lib_tier.sh
 door_needs custody_trial openssl /usr/bin/python3 curl
 python=/usr/bin/python3
 seed=${TRIAL_SEED:-20261116}
-count=${TRIAL_COUNT:-$([ "$(id -u)" = 0 ] && echo 20400 || echo 4000)}
+long=4000
+[ "$(id -u)" != 0 ] || long=20400
+count=${TRIAL_COUNT:-$(by_tier 2000 $long)}
 search() { $python "$top/tests/custody/trial_search.py" "$@"; }
 
 # --- origins, secrets, box --------------------------------------------------------------------------
@@ -124,7 +128,8 @@ for p in filter(str.isdigit, os.listdir("/proc")):
         pass
 PIDS
 }
-export TRIAL_MARK=trial/trial_agent.py
+# Where it writes is among its arguments, and tells it from the attacker of another run beside this one.
+export TRIAL_MARK=$work/ws/out
 mapfile -t pids < <(box_pids | tr ' ' '\n' | grep . | sort -u)
 [ "${#pids[@]}" -gt 0 ]
 check "its processes are found from outside" $?
@@ -160,12 +165,15 @@ for want in kind/leak kind/echo kind/name 'kind/ws leak' 'kind/ws echo' kind/raw
 	awk -F'\t' -v w="$want" '$1 "/" $2 == w && $3 > 0 { f = 1 } END { exit !f }' "$upper/out/counts" 2>/dev/null || none+=" $want"
 done
 same "no dimension is empty" "$none" ""
+# What the attacker took is written into the workspace's layer, so one search of all layers sees it too.
+search "$work/values" file "$(dirname "$(dirname "$(dirname "$upper")")")/layers" >"$work/hits" 2>&1
+code=$?
 for what in traffic loot; do
-	out=$(search "$work/values" file "$upper/out/$what" 2>&1 | sort | uniq -c | head -n 5)
-	same "no value in the $what of the box ($(stat -c %s "$upper/out/$what") bytes)" "$out" ""
+	out=$(grep -aF " $upper/out/$what" "$work/hits" | sort | uniq -c | head -n 5)
+	[ -s "$upper/out/$what" ] && [ "$code$out" = 0 ]
+	check "no value in the $what of the box ($(stat -c %s "$upper/out/$what") bytes)" $? "$code $out"
 done
-out=$(search "$work/values" file "$(dirname "$(dirname "$(dirname "$upper")")")/layers" 2>&1 | sort | uniq -c | head -n 5)
-same "nor in any file of it, seen from the host" "$out" ""
+same "nor in any file of it, seen from the host" "$(sort "$work/hits" | uniq -c | head -n 5)" ""
 out=$(search "$work/placeholders" file "$upper/out/traffic" | cut -d' ' -f1 | sort -u | tr '\n' ' ')
 holds "control: what came back holds the placeholders in their place" "$out" "TRIAL_APIKEY TRIAL_BASIC TRIAL_BEARER "
 

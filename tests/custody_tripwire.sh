@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=400
+# suite: test=user soak=root,user timeout=400
+# tier: what is searched for does not depend on who runs the keeper, so test runs it once
 # custody_tripwire.sh - a placeholder anywhere but in its slot and at its place: refused before it leaves, told in one
 # sentence, an alarm in the log. What passes on purpose (a conversation with a model) is flagged once.
 set -u

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=180
+# suite: test=user soak=root,user timeout=180
+# tier: the door is one process with the same rights for both users, so test runs it once
 # door_body.sh - rules that look into bodies, with the programs that send them: a git push is held to its own branches,
 # compressed JSON is read, and what cannot be read in one way only is refused.
 set -u

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=240
+# suite: test=root,user soak=root,user timeout=240
+# tier: namespaces and capture are set up in different ways by root and a user, and root looks into pid 1 besides
 # door_capture.sh - where a program in a box ends up when it wants the network: its TCP connections at the
 # door, its own servers with itself, everything else (UDP, ICMP, raw, IPv6, vsock, the host's loopback:
 # cases 82, 87, 96, E9) refused at once. And the box holds no end of the door (E14).

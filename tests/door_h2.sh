@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=400
+# suite: test=user soak=root,user timeout=400
+# tier: a protocol does not depend on who runs the door, so test runs it once
 # door_h2.sh - HTTP/2 between the box and the door, held to the cases of h2spec by raw frames from inside the box, over
 # TLS and in the clear; and what HTTP/2 clients do beside that: many streams, resets, large bodies both ways.
 set -u

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=300
+# suite: test=user soak=root,user timeout=300
+# tier: a protocol does not depend on who runs the door, so test runs it once
 # door_http.sh - HTTP through the door with real clients and real servers: what is allowed arrives unchanged and
 # in order, what is not is refused in words, what an origin does wrong hurts nobody.
 set -u

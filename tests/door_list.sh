@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=300
+# suite: test=user soak=root,user timeout=300
+# tier: rules and names do not depend on who runs the door, so test runs it once
 # door_list.sh - every known way around a proxy, tried from inside a box (ATTACKS.md E1-E5, E8-E10, E15; the notes'
 # list of forty). The origin writes down what reached it, and each kind has a control that must reach it.
 set -u

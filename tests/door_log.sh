@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=300
+# suite: test=user soak=root,user timeout=300
+# tier: the log is written by a role with the same rights for both users, so test runs it once
 # door_log.sh - the log of a box that uses the network: one record per request, values of queries left out, a chain
 # that shows a change, follow, what is told at the end; and a log that cannot be written stops the network.
 set -u

@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=240
+# suite: test=user soak=root,user timeout=240
+# tier: forwarding and the terminal are the same for both users, so test runs it once
 # door_login.sh - a login that calls back to localhost: the address that a program in the box wants opened is
 # shown, nothing is opened, and the port it comes back to is forwarded when the user says so, by key or command.
 set -u

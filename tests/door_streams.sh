@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=300
+# suite: test=user soak=root,user timeout=300
+# tier: a protocol does not depend on who runs the door, so test runs it once
 # door_streams.sh - what lasts: event streams in lockstep, WebSocket, gRPC both ways, raw TCP and spliced TLS. Each
 # is proven by a peer that goes on only when what it sent has arrived at the other end.
 set -u

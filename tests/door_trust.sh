@@ -1,5 +1,6 @@
 #!/bin/bash
-# suite: users=root,user timeout=900
+# suite: test=user soak=root,user timeout=900
+# tier: clients and certificates are the same for both users; test takes the one whose mounts are the harder ones
 # door_trust.sh - programs in a box trust what the door shows them, with no flag and no setting: every client
 # that Debian or npm can install here, for real. And the door trusts an origin only with a good certificate:
 # expired, wrong-name, self-signed, SHA-1 and short ones are a 502 that says why.
@@ -34,6 +35,26 @@ printf '<html><body><p id="x">hello from nginx</p></body></html>' >"$work/www/pa
 url=https://www.example.test
 mkdir -p "$HOME/.cache/ms-playwright" # a sign of Playwright's browsers, so that the box gets their database
 door_box trust --allow "$(tls_rule GET,HEAD,POST www.example.test "$nginx_tls")" >/dev/null || exit 1
+
+# What has to be built first is built while other clients are tried; each is waited for where it is used.
+if has go; then
+	cat >"$work/get.go" <<-'GO'
+		package main
+		import ("fmt"; "io"; "net/http"; "os")
+		func main() {
+			r, err := http.Get(os.Args[1])
+			if err != nil { fmt.Println(err); return }
+			b, _ := io.ReadAll(r.Body)
+			fmt.Println(string(b))
+		}
+	GO
+	(cd "$work" && GO111MODULE=off CGO_ENABLED=0 GOCACHE=$work/gocache GOFLAGS='' timeout 900 go build -o "$work/ws/get" get.go) >/dev/null 2>&1 &
+	building_go=$!
+	door_pids+=("$building_go")
+fi
+"$python" -m venv "$work/ws/venv" >/dev/null 2>&1 &
+building_venv=$!
+door_pids+=("$building_venv")
 
 # works NAME PROGRAM COMMAND...: it runs in the box and prints what nginx says.
 works() {
@@ -71,7 +92,14 @@ for module in requests httpx; do
 		skip "Python, $module" "python3-$module is not installed"
 	fi
 done
-if "$python" -m venv "$work/ws/venv" >/dev/null 2>&1; then
+
+# --- JavaScript -------------------------------------------------------------------------------------------------
+works 'Node, fetch' node node -e "fetch('$url/hello').then(r => r.text()).then(console.log, console.log)"
+works 'Node, https' node node -e "require('https').get('$url/hello', r => r.on('data', d => console.log(String(d))))"
+want=1.0.0 works npm npm npm view thing version --registry $url/npm/
+
+# --- Python in a virtual environment ----------------------------------------------------------------------------
+if wait "$building_venv"; then
 	want='Saved ./thing-1.0' works 'pip, in a virtual environment' "$python" \
 		venv/bin/pip download -q -v --disable-pip-version-check --no-deps -i $url/simple thing
 	works 'its vendored roots are replaced too' "$python" venv/bin/python -c \
@@ -80,12 +108,8 @@ else
 	skip 'pip, in a virtual environment' 'python3-venv is not installed'
 fi
 
-# --- JavaScript -------------------------------------------------------------------------------------------------
-works 'Node, fetch' node node -e "fetch('$url/hello').then(r => r.text()).then(console.log, console.log)"
-works 'Node, https' node node -e "require('https').get('$url/hello', r => r.on('data', d => console.log(String(d))))"
-want=1.0.0 works npm npm npm view thing version --registry $url/npm/
-
-deno=$(find "$top/out/test-agents/lib/node_modules/deno" -name deno -type f -size +1M 2>/dev/null | head -1)
+# --- Deno -------------------------------------------------------------------------------------------------------
+deno=$(find "${SUITE_CACHE:-$top/out}/test-agents/lib/node_modules/deno" -name deno -type f -size +1M 2>/dev/null | head -1)
 if [ -n "$deno" ] && cp "$deno" "$work/ws/deno"; then
 	echo "fetch('$url/hello').then(r => r.text()).then(console.log, console.log)" >"$work/ws/fetch.js"
 	works Deno sh ./deno run -A fetch.js
@@ -96,19 +120,7 @@ else
 fi
 
 # --- compiled and other languages -------------------------------------------------------------------------------
-if has go; then
-	cat >"$work/get.go" <<-'GO'
-		package main
-		import ("fmt"; "io"; "net/http"; "os")
-		func main() {
-			r, err := http.Get(os.Args[1])
-			if err != nil { fmt.Println(err); return }
-			b, _ := io.ReadAll(r.Body)
-			fmt.Println(string(b))
-		}
-	GO
-	(cd "$work" && GO111MODULE=off CGO_ENABLED=0 GOCACHE=$work/gocache GOFLAGS='' timeout 900 go build -o "$work/ws/get" get.go) >/dev/null 2>&1
-fi
+[ -z "${building_go:-}" ] || wait "$building_go"
 works 'Go, static' go ./get $url/hello
 works 'Go without any variable' go env -i ./get $url/hello
 if has javac; then

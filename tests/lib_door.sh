@@ -132,3 +132,14 @@ door_trial() {
 	plain=$(sed -n 's/.*plain=\([0-9]*\).*/\1/p' "$work/ports")
 	tcp=$(sed -n 's/.*tcp=\([0-9]*\).*/\1/p' "$work/ports")
 }
+
+# run_parts FUNCTION...: the parts of a suite, which do not need each other. When one check is wanted (SUITE_CHECK), only the
+# parts whose text contains it; when none does, since names may be put together at run time, all of them.
+run_parts() {
+	local part wanted=()
+	for part; do
+		case $(declare -f "$part") in *"${SUITE_CHECK:-}"*) wanted+=("$part") ;; esac
+	done
+	[ ${#wanted[@]} -gt 0 ] || wanted=("$@")
+	for part in "${wanted[@]}"; do "$part"; done
+}

@@ -5,7 +5,11 @@
     adversary_agent.py guess HOST PORT CA ALPHABET FIRST LAST LEN OUT   read a value at the edges of partial answers
     adversary_agent.py send HOST PORT CA OUT            requests in JSON from stdin, [name, text] per line; OUT: status each
 
-With ADVERSARY_ADDRESS everything goes there instead of to where the name leads."""
+With ADVERSARY_ADDRESS everything goes there instead of to where the name leads.
+
+Attacks do not depend on each other, so AT_ONCE of them are under way at a time: one that is never answered costs its 20
+seconds beside the others, not before them. What is written to OUT stays in their order."""
+import functools
 import json
 import os
 import re
@@ -13,14 +17,21 @@ import socket
 import ssl
 import sys
 import urllib.parse
+from concurrent.futures import ThreadPoolExecutor
 
 from adversary_attacks import ATTACKS
 
+AT_ONCE = 16
+
+
+@functools.lru_cache
+def trust(ca):
+    return ssl.create_default_context(cafile=ca or None)
+
 
 def connect(host, port, ca):
-    context = ssl.create_default_context(cafile=ca or None)
     s = socket.create_connection((os.environ.get("ADVERSARY_ADDRESS") or host, int(port)), 60)
-    return context.wrap_socket(s, server_hostname=host)
+    return trust(ca).wrap_socket(s, server_hostname=host)
 
 
 def exchange(host, port, ca, text):
@@ -35,7 +46,8 @@ def exchange(host, port, ca, text):
                 if not piece:
                     break
                 got += piece
-                if b"HTTP/1.1 101" in got[:20]:
+                # Nobody closes after an upgrade, or after an answer to a request that did not ask for it.
+                if b"HTTP/1.1 101" in got[:20] or b"connection: close" not in text and b"\r\n\r\n" in got:
                     s.settimeout(3)
     except OSError as e:
         got += b"" if got else b"error: %s" % str(e).encode()
@@ -43,13 +55,16 @@ def exchange(host, port, ca, text):
 
 
 def fetch(host, port, ca, key, out):
-    with open(out, "w", encoding="utf-8") as f:
-        for i, (name, a) in enumerate(ATTACKS.items()):
-            raws = []
-            for lines in a["many"](len(key)):
-                text = "%s /attack/%d HTTP/1.1\r\nhost: %s\r\nauthorization: Bearer %s\r\n%s\r\n" % (
-                    a["method"], i, host, key, "".join(x + "\r\n" for x in lines + ([] if "upgrade: websocket" in lines or "upgrade: raw" in lines else ["connection: close"])))
-                raws.append(exchange(host, port, ca, text.encode()).decode("latin-1"))
+    def asked(i, a):
+        raws = []
+        for lines in a["many"](len(key)):
+            text = "%s /attack/%d HTTP/1.1\r\nhost: %s\r\nauthorization: Bearer %s\r\n%s\r\n" % (
+                a["method"], i, host, key, "".join(x + "\r\n" for x in lines + ([] if "upgrade: websocket" in lines or "upgrade: raw" in lines else ["connection: close"])))
+            raws.append(exchange(host, port, ca, text.encode()).decode("latin-1"))
+        return raws
+
+    with ThreadPoolExecutor(AT_ONCE) as pool, open(out, "w", encoding="utf-8") as f:
+        for name, raws in zip(ATTACKS, pool.map(asked, range(len(ATTACKS)), ATTACKS.values())):
             f.write(json.dumps([name, raws]) + "\n")
 
 
@@ -112,12 +127,15 @@ def guess(host, port, ca, alphabet, first, last, length, out):
 
 
 def send(host, port, ca, out):
-    with open(out, "w", encoding="utf-8") as f:
-        for line in sys.stdin:
-            name, text = json.loads(line)
-            head, _, body = text.partition("\n\n")
-            got = exchange(host, port, ca, (head + "\n\n").replace("\n", "\r\n").encode("latin-1") + body.encode("latin-1"))
-            f.write("%s\t%s\n" % (name, got[:15].decode("latin-1").split(" ")[1] if got.startswith(b"HTTP/1.1 ") else "none"))
+    def sent(text):
+        head, _, body = text.partition("\n\n")
+        got = exchange(host, port, ca, (head + "\n\n").replace("\n", "\r\n").encode("latin-1") + body.encode("latin-1"))
+        return got[:15].decode("latin-1").split(" ")[1] if got.startswith(b"HTTP/1.1 ") else "none"
+
+    names, texts = zip(*(json.loads(line) for line in sys.stdin))
+    with ThreadPoolExecutor(AT_ONCE) as pool, open(out, "w", encoding="utf-8") as f:
+        for name, status in zip(names, pool.map(sent, texts)):
+            f.write("%s\t%s\n" % (name, status))
 
 
 {"fetch": fetch, "guess": guess, "send": send}[sys.argv[1]](*sys.argv[2:])

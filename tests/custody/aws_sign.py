@@ -15,4 +15,4 @@ keys = botocore.credentials.Credentials(ident, os.environ["AWS_SECRET_ACCESS_KEY
 request = botocore.awsrequest.AWSRequest("GET", "https://%s/tb/small" % host, headers={"x-amz-content-sha256": "UNSIGNED-PAYLOAD"})
 botocore.auth.SigV4Auth(keys, service, region).add_auth(request)
 fields = [a for n, v in request.headers.items() for a in ("-H", "%s: %s" % (n, v))]
-subprocess.run(["curl", "-sS", "-m", "20", "-w", " %{http_code}", *fields, request.url], check=False)
+subprocess.run(["curl", "-sS", "-m", "60", "-w", " %{http_code}", *fields, request.url], check=False)

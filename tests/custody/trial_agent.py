@@ -57,6 +57,13 @@ context["h1"].set_alpn_protocols(["http/1.1"])
 context["h2"].set_alpn_protocols(["h2"])
 
 
+def connected(host):
+    """Pieces leave as they are sent, one by one: otherwise the second waits 40 ms for the first one's acknowledgement."""
+    raw = socket.create_connection((host, 443), 20)
+    raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return raw
+
+
 class H1:
     """A connection that is kept as long as the door keeps it."""
     pool = {}
@@ -70,7 +77,7 @@ class H1:
 
     def __init__(self, host):
         self.host = host
-        raw = socket.create_connection((host, 443), 20)
+        raw = connected(host)
         self.s = context["h1"].wrap_socket(raw, server_hostname=host)
         self.s.settimeout(20)
         self.have = b""
@@ -154,7 +161,7 @@ class H2:
 
     def __init__(self, host):
         self.host, self.uses = host, 0
-        raw = socket.create_connection((host, 443), 20)
+        raw = connected(host)
         self.s = context["h2"].wrap_socket(raw, server_hostname=host)
         self.s.settimeout(20)
         self.c = h2.connection.H2Connection(h2.config.H2Configuration(

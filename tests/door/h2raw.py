@@ -1,6 +1,7 @@
 """h2raw.py - HTTP/2 frames as bytes, for tests that break its rules on purpose. Needs no library: fields are
 written as literals, so that nothing is hidden by a table.
 """
+import functools
 import socket
 import ssl
 import struct
@@ -44,6 +45,16 @@ def settings(*pairs):
     return b"".join(struct.pack(">HI", k, v) for k, v in pairs)
 
 
+@functools.lru_cache
+def trust(is_anybody):
+    """Made once: reading the system's authorities takes longer than a connection."""
+    context = ssl.create_default_context()
+    if is_anybody:
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.set_alpn_protocols(["h2"])
+    return context
+
+
 class Conn:
     """One connection. `is_bare` leaves the preface to the case."""
 
@@ -53,11 +64,7 @@ class Conn:
         self.s = socket.create_connection((host, port), timeout=60)
         self.s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if is_tls:
-            context = ssl.create_default_context()
-            if host == "127.0.0.1":
-                context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-            context.set_alpn_protocols(["h2"])
-            self.s = context.wrap_socket(self.s, server_hostname=host)
+            self.s = trust(host == "127.0.0.1").wrap_socket(self.s, server_hostname=host)
         self.buf = b""
         self.theirs = {}
         if not is_bare:
