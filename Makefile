@@ -278,7 +278,7 @@ help:
 	@echo 'make deb        a Debian package in out/'
 	@echo 'make attack     only the attack suite      make fuzz   fuzzers, FUZZ_SECONDS=30 each'
 	@echo 'make asan       the tests under sanitizers make bench  time and memory beside other tools'
-	@echo 'make lint       layout, static analysis, include arrows'
+	@echo 'make lint       layout, static analysis, include arrows; lint-deep has the slow analyzer too'
 	@echo 'make setup      only install what building needs'
 	@echo 'V=1 shows commands; VARIANT=asan or weak builds those variants.'
 
@@ -352,10 +352,15 @@ bench:
 	@$(MAKE) $(SUB) all
 	@bash bench/run.sh
 
-lint:
+# How they divide the work is said in the head of tools/lint.py.
+lint: LINT := all
+lint-deep: LINT := deep
+lint-changed: LINT := changed
+.PHONY: lint-deep lint-changed
+lint lint-deep lint-changed:
 	@sh tools/setup.sh build lint
 	@$(MAKE) $(SUB) all
-	@bash tools/lint.sh
+	@python3 tools/lint.py $(LINT)
 
 # --- installing --------------------------------------------------------------------------------
 

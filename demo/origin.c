@@ -5,7 +5,9 @@
  * to the second file, and answers with the request itself: the worst that an origin can do with a
  * key. It ends by itself after ten minutes and never listens on anything but 127.0.0.1.
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* accept4, memmem */
+#endif
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <openssl/err.h>

@@ -5,7 +5,9 @@
  * so that a demo which was killed leaves nothing behind. It never listens on anything but
  * 127.0.0.1.
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* accept4 */
+#endif
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>

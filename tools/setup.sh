@@ -96,7 +96,9 @@ table() {
 		need clang-format     clang-format             layout
 		need clang-tidy       clang-tidy               static analysis
 		need cppcheck         cppcheck                 static analysis
-		want shellcheck       shellcheck               the same for shell scripts
+		need shellcheck       shellcheck               the same for shell scripts
+		need python3          python3                  running all of them, and only over what changed
+		need pyflakes3        pyflakes3                the same for Python
 	ROWS
 	fuzz) cat <<-'ROWS' ;;
 		need clang            clang                    the compiler that carries libFuzzer
@@ -126,7 +128,7 @@ is_there() {
 		case $1 in
 		/*) ;;
 		*)
-			PATH=$system_path command -v "$1" >/dev/null
+			(PATH=$system_path && command -v "$1" >/dev/null)
 			return
 			;;
 		esac

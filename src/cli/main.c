@@ -60,7 +60,7 @@ static const struct cmd *find(const char *word)
 
 const char *cmd_near(const char *word)
 {
-        const char *names[sizeof cmd_table / sizeof *cmd_table];
+        const char *names[sizeof cmd_table / sizeof cmd_table[0]];
         size_t n = 0;
         for (; cmd_table[n]; n++)
                 names[n] = cmd_table[n]->name;

@@ -63,8 +63,7 @@ enum door_msg {
         /* Custody: supervisor -> keeper. A secret has a number from 1 and one or more parts (most
          * have one, whose name is ""; keys of AWS have "id", "key" and perhaps "token"; a login has
          * "access" and "refresh"). Each part has a placeholder for as long as the box lives. */
-        DOOR_SECRET =
-                500,    /* u32 number, lstr secret line (canonical, rule.h); + fd: the value is
+        DOOR_SECRET = 500, /* u32 number, lstr secret line (canonical, rule.h); + fd: the value is
                            what can be read from it to its end. The same number again brings a
                            fresh value; placeholders stay. Answered by _OK or _BAD, in any order */
         DOOR_STAND_IN,  /* u32 number, lstr part, lstr placeholder: what stood for that part in an

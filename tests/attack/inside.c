@@ -29,7 +29,7 @@ static const char *const strength_names[] = {"real", "surface", "state"};
 /* for_each(fn, arg): call ${fn} for every case in the tables; stops when it returns non-zero. */
 static int for_each(int (*fn)(const struct attack_case *, void *), void *arg)
 {
-        for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
+        for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++)
                 for (const struct attack_case *c = groups[g]; c->id; c++) {
                         int r = fn(c, arg);
                         if (r)

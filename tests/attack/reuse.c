@@ -72,8 +72,9 @@ static void caller_then_heir(int sock)
                 if (read(hear[0], &c, 1) != 1)
                         _exit(1);
                 setitimer(ITIMER_REAL, &t, NULL);
-                bind(sock, (struct sockaddr *)&address,
-                     offsetof(struct sockaddr_un, sun_path) + 1 + sizeof "made-by-the-caller" - 1);
+                (void)bind(sock, (struct sockaddr *)&address,
+                           offsetof(struct sockaddr_un, sun_path) + 1 +
+                                   sizeof "made-by-the-caller" - 1);
                 pause();
                 _exit(0);
         }

@@ -11,7 +11,10 @@ import sys
 
 import hpack
 
-from h2raw import *  # noqa: F403 - the words of a frame
+from h2raw import (  # the words of a frame
+    CANCEL, CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PADDED, PING, PRIO,
+    PRIORITY, RST, Closed, Conn, Failed, fields, text,
+)
 
 HOST = "api.example.test"
 KEY, FIELD, CRUMB = os.environ["KEY"], os.environ["FIELD"], os.environ["CRUMB"]
@@ -34,7 +37,7 @@ def outcome(c, stream=1):
             kind, flags, on, payload = c.frame(60)
         except Closed:
             return status if status != "?" else "closed", came
-        except Failed as e:
+        except Failed:
             return "nothing", came
         came += payload
         if kind in (HEADERS, CONTINUATION):

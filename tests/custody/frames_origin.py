@@ -16,7 +16,10 @@ import time
 import hpack
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "door"))
-from h2raw import *  # noqa: E402,F403 - the words of a frame
+from h2raw import (  # the words of a frame
+    ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, NO_ERROR, PADDED, PING,
+    PREFACE, PRIO, PUSH, REFUSED, RST, SETTINGS, WINDOW, Closed, Conn, Failed, fields,
+)
 
 state = sys.argv[1]
 OK = b"\x88"  # :status 200 in HPACK's table

@@ -97,6 +97,6 @@ for line in sys.stdin:
         conn = conn or (H1() if kind == "h1" else H2())
         status, body = conn.get(line.strip())
         print(status, body.decode("latin-1").replace("\n", " ")[:300], flush=True)
-    except (OSError, ValueError) as e:
+    except (OSError, ValueError):
         print("closed", flush=True)
         conn = None

@@ -97,7 +97,6 @@ def reused():
     with connect(allowed) as s:
         s.sendall(good.replace("{M}", "/ok/reused-first").replace("{H}", allowed).replace("\n", "\r\n").encode())
         first = read(s)
-        rest = b"" if b"content-length: 0" in first.lower() else first
         n = int(first.lower().split(b"content-length:")[1].split()[0])
         got = len(first.split(b"\r\n\r\n", 1)[1])
         while got < n:

@@ -240,7 +240,8 @@ static void links(void)
                 struct ifreq r = {0};
                 strncpy(r.ifr_name, i->if_name, sizeof r.ifr_name - 1);
                 bool is_up = ioctl(fd, SIOCGIFFLAGS, &r) == 0 && r.ifr_flags & IFF_UP;
-                strange += is_up && strcmp(i->if_name, "lo") && strcmp(i->if_name, "eth0");
+                strange +=
+                        is_up && strcmp(i->if_name, "lo") != 0 && strcmp(i->if_name, "eth0") != 0;
         }
         close(fd);
         CHECK("two links and no more",

@@ -10,7 +10,10 @@ import struct
 import sys
 import threading
 
-from h2raw import *  # the words of a frame
+from h2raw import (  # the words of a frame
+    ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, INTERNAL, NO_ERROR, PADDED,
+    PING, PREFACE, PUSH, REFUSED, RST, SETTINGS, Closed, Conn, Failed, fields, settings,
+)
 
 OK = b"\x88"  # :status 200 in HPACK's table
 seen = {}

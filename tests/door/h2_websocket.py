@@ -5,7 +5,9 @@ usage: h2_websocket.py HOST PATH   prints what comes back for "hello" and for a 
 """
 import sys
 
-from h2raw import *  # the words of a frame
+from h2raw import (  # the words of a frame
+    DATA, END_HEADERS, END_STREAM, HEADERS, RST, Conn, Failed, fields,
+)
 
 MASK = b"\x37\xfa\x21\x3d"
 

@@ -1,9 +1,13 @@
 """h2spec_frames.py - frames and streams: h2spec's sections 3 to 7 of RFC 7540."""
 import struct
 
-from h2raw import *  # the words of a frame
+from h2raw import (  # the words of a frame
+    ACK, CANCEL, COMPRESSION, CONTINUATION, DATA, END_HEADERS, END_STREAM, FLOW, FRAME_SIZE,
+    GOAWAY, HEADERS, PING, PRIORITY, PROTOCOL, REFUSED, RST, SETTINGS, STREAM_CLOSED, WINDOW,
+    Closed, fields, settings,
+)
 from h2raw import Failed
-from h2spec_generic import padded, prio
+from h2spec_generic import prio
 
 CASES = []
 

@@ -1,8 +1,11 @@
 """h2spec_generic.py - what every HTTP/2 server must understand: h2spec's generic sections and HPACK's."""
 import struct
 
-from h2raw import *  # the words of a frame
-from h2raw import Failed
+from h2raw import (  # the words of a frame
+    ACK, CANCEL, COMPRESSION, CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS,
+    NO_ERROR, PADDED, PING, PRIO, PRIORITY, RST, SETTINGS, WINDOW, Closed, fields, integer,
+    settings, text,
+)
 
 CASES = []
 

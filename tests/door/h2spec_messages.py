@@ -1,7 +1,10 @@
 """h2spec_messages.py - HTTP in HTTP/2: h2spec's section 8, and what a proxy must refuse besides."""
 import struct
 
-from h2raw import *  # the words of a frame
+from h2raw import (  # the words of a frame
+    CALM, CANCEL, CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, INTERNAL, PING,
+    PROTOCOL, PUSH, RST, SETTINGS, WINDOW, Closed, fields,
+)
 from h2raw import Failed
 
 CASES = []

@@ -79,8 +79,8 @@ static void talk(const uint8_t *p, size_t n, bool is_bound)
                         must(out.key == &key && out.host == &host);
                 } else {
                         struct cur c = cur_of(answer.data, answer.len);
-                        uint32_t told;
-                        uint8_t type;
+                        uint32_t told = 0;
+                        uint8_t type = 0;
                         must(cur_u32(&c, &told) == 0 && told == c.left && cur_u8(&c, &type) == 0);
                         must(type == 5 || type == 12 || type == 28);
                         must((out.verdict == AGENT_REFUSED) == (type != 12));

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         int r = ws_feed(&whole, data, size, &a, NULL), q = 0;
         for (size_t i = 0; i < size && q == 0; i++)
                 q = ws_feed(&cut, data + i, 1, &b, NULL);
-        if (r != q || (r == 0 && (a.len != b.len || (a.len && memcmp(a.data, b.data, a.len)))))
+        if (r != q || (r == 0 && (a.len != b.len || (a.len && memcmp(a.data, b.data, a.len) != 0))))
                 abort();
         if (r == 0 && ws_feed(&again, a.data, a.len, &c, NULL) < 0)
                 abort();

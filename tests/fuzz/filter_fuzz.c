@@ -37,10 +37,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         struct buf whole = {0}, cut = {0}, again = {0};
         feed(&p, data, n, n ? n : 1, &whole);
         feed(&p, data, n, step, &cut);
-        if (whole.len != cut.len || (whole.len && memcmp(whole.data, cut.data, cut.len)))
+        if (whole.len != cut.len || (whole.len && memcmp(whole.data, cut.data, cut.len) != 0))
                 abort();
         feed(&p, whole.data, whole.len, whole.len ? whole.len : 1, &again);
-        if (whole.len != again.len || (whole.len && memcmp(whole.data, again.data, again.len)))
+        if (whole.len != again.len || (whole.len && memcmp(whole.data, again.data, again.len) != 0))
                 abort();
         for (size_t i = 0; i + 1 < whole.len; i++)
                 if (whole.data[i] == 0x1b && strchr("_^Xk", whole.data[i + 1]))

@@ -4,7 +4,7 @@
 
 /* Its inner functions are what reads; the one it exports is linked already. */
 #define git_pack_blob git_pack_blob_here
-#include "workspace/git_pack.c"
+#include "workspace/git_pack.c" /* NOLINT(bugprone-suspicious-include) */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

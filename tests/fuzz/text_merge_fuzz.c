@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         same(&x, &ours);
         same(&y, &theirs);
         size_t n = text_merge(&base, &ours, &theirs, &v), m = text_merge(&base, &theirs, &ours, &w);
-        if (n != m || (n == 0 && (v.len != w.len || (v.len && memcmp(v.data, w.data, v.len)))))
+        if (n != m || (n == 0 && (v.len != w.len || (v.len && memcmp(v.data, w.data, v.len) != 0))))
                 abort();
         buf_free(&x);
         buf_free(&y);

@@ -51,7 +51,7 @@ static void look(void)
         closedir(d);
         char got[16];
         int w = openat(top_fd, "witness", O_RDONLY | O_CLOEXEC);
-        if (read(w, got, sizeof got) != 7 || memcmp(got, "witness", 7))
+        if (read(w, got, sizeof got) != 7 || memcmp(got, "witness", 7) != 0)
                 abort();
         close(w);
 }

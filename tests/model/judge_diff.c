@@ -38,7 +38,7 @@ static const struct ws_change *change_at(struct ws_change *const *sorted, size_t
         struct ws_change key = {.path = (char *)(uintptr_t)path};
         const struct ws_change *p = &key;
         struct ws_change *const *got =
-                n == 0 ? NULL : bsearch(&p, sorted, n, sizeof *sorted, by_path);
+                n == 0 ? NULL : bsearch(&p, sorted, n, sizeof(struct ws_change *), by_path);
         return got ? *got : NULL;
 }
 
@@ -73,11 +73,11 @@ static int check_order(struct judge *j, const struct ws_changes *c, struct ws_ch
 int check_diff(struct judge *j, const struct ws_changes *c, const struct tree *before,
                const struct tree *after, const char *when)
 {
-        struct ws_change **sorted = calloc(c->n + 1, sizeof *sorted);
+        struct ws_change **sorted = calloc(c->n + 1, sizeof(struct ws_change *));
         int got = 0;
         for (size_t i = 0; i < c->n; i++)
                 sorted[i] = &c->v[i];
-        qsort(sorted, c->n, sizeof *sorted, by_path);
+        qsort(sorted, c->n, sizeof(struct ws_change *), by_path);
         size_t a = 0, b = 0, k = 0;
         while (got == 0 && (a < before->n || b < after->n || k < c->n)) {
                 const char *path = NULL;

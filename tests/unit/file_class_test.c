@@ -453,16 +453,9 @@ static void check_user(void)
         CHECK("the later row decides", v.class == P);
 
         static const char *const bad[] = {
-                "nonsense x",
-                "plain",
-                "plain ",
-                "plain a//b",
-                "plain ../x",
-                "plain a/./b",
-                "plain **/a/**/b/**/c",
-                "plain a\x01"
-                "b",
-                "plain a\\b",
+                "nonsense x",           "plain",        "plain ",
+                "plain a//b",           "plain ../x",   "plain a/./b",
+                "plain **/a/**/b/**/c", "plain a\001b", "plain a\\b",
                 "runs-on-build /",
         };
         for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

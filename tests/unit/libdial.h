@@ -96,7 +96,7 @@ static void deaf_on(const char *addr, uint16_t port)
         getsockname(fd, (struct sockaddr *)&sa, &len);
         for (int i = 0; i < 3; i++) {
                 int c = socket(sa.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-                connect(c, (struct sockaddr *)&sa, len);
+                (void)connect(c, (struct sockaddr *)&sa, len);
         }
         usleep(50000);
 }

@@ -164,7 +164,7 @@ static void loopback_alone(void)
 {
         struct box_net net;
         struct err err = {0};
-        int user, fds[FDIO_MAX_FDS];
+        int user = -1, fds[FDIO_MAX_FDS];
         size_t n = 0;
         CHECK("a box without a door",
               box_net_begin(&net, false, &err) == 0 &&

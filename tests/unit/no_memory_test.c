@@ -215,7 +215,7 @@ static void a_profile(const char *in, struct buf *out)
         if (got < 0)
                 return;
         const struct strs *lists[] = {&p.args, &p.env, &p.limits, &p.persist, &p.rules};
-        for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
                 msg_list_put(out, lists[i]);
         for (size_t i = 0; i < p.seeds_n; i++) {
                 buf_put_str(out, p.seeds[i].path);
