@@ -297,7 +297,7 @@ TESTS = python3 tools/test.py $(if $(U),--user $(U)) $(T) $(SUITE)
 
 check:
 	$(PHASE) --begin
-	$(PHASE) set-up sh tools/setup.sh build check
+	$(PHASE) set-up sh tools/setup.sh build check lint
 	$(PHASE) build $(MAKE) $(SUB) all units $(DEMO)
 	@$(TESTS) --tier check
 

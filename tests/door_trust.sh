@@ -7,6 +7,7 @@
 set -u
 . tests/lib.sh
 . tests/lib_door.sh
+. tests/lib_tier.sh
 python=/usr/bin/python3
 
 door_ca
@@ -109,14 +110,16 @@ else
 fi
 
 # --- Deno -------------------------------------------------------------------------------------------------------
-deno=$(find "${SUITE_CACHE:-$top/out}/test-agents/lib/node_modules/deno" -name deno -type f -size +1M 2>/dev/null | head -1)
-if [ -n "$deno" ] && cp "$deno" "$work/ws/deno"; then
-	echo "fetch('$url/hello').then(r => r.text()).then(console.log, console.log)" >"$work/ws/fetch.js"
-	works Deno sh ./deno run -A fetch.js
-	works 'Rust with native roots (rustls, in Deno)' sh env -u DENO_CERT DENO_TLS_CA_STORE=system ./deno run -A fetch.js
-else
-	skip Deno 'it could not be installed from npm'
-	skip 'Rust with native roots (rustls, in Deno)' 'it could not be installed from npm'
+if is_soak; then
+	deno=$(find "${SUITE_CACHE:-$top/out}/test-agents/lib/node_modules/deno" -name deno -type f -size +1M 2>/dev/null | head -1)
+	if [ -n "$deno" ] && cp "$deno" "$work/ws/deno"; then
+		echo "fetch('$url/hello').then(r => r.text()).then(console.log, console.log)" >"$work/ws/fetch.js"
+		works Deno sh ./deno run -A fetch.js
+		works 'Rust with native roots (rustls, in Deno)' sh env -u DENO_CERT DENO_TLS_CA_STORE=system ./deno run -A fetch.js
+	else
+		skip Deno 'it could not be installed from npm'
+		skip 'Rust with native roots (rustls, in Deno)' 'it could not be installed from npm'
+	fi
 fi
 
 # --- compiled and other languages -------------------------------------------------------------------------------
@@ -169,7 +172,7 @@ if has certutil; then
 	out=$(in_box trust certutil -V -n 'Ostiary box CA' -u L -d "sql:$HOME/.pki/nssdb" 2>&1)
 	holds "the browsers' database trusts it" "$out" 'certificate is valid'
 fi
-works 'Chromium, by its policy' chromium sh -c "rm -rf ~/.pki
+is_soak && works 'Chromium, by its policy' chromium sh -c "rm -rf ~/.pki
 	chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --dump-dom $url/page"
 
 # --- whose authority --------------------------------------------------------------------------------------------

@@ -34,14 +34,18 @@ installed() {
 	ln -s "$(readlink "$cache/bin/$name")" "$prefix/bin/$name"
 }
 
+# shellcheck source=tests/lib_tier.sh
+. "$top/tests/lib_tier.sh"
+
 there=''
-while read -r name package; do
+while read -r name package tier; do
+	[ "$tier" = test ] || is_soak || continue
 	installed "$name" "$package" && there="$there $name"
 done <<-'ROWS'
-	claude   @anthropic-ai/claude-code
-	codex    @openai/codex
-	gemini   @google/gemini-cli
-	opencode opencode-ai
-	pi       @mariozechner/pi-coding-agent
-	copilot  @github/copilot
+	claude   @anthropic-ai/claude-code     test
+	codex    @openai/codex                 test
+	gemini   @google/gemini-cli            test
+	opencode opencode-ai                   soak
+	pi       @mariozechner/pi-coding-agent test
+	copilot  @github/copilot               soak
 ROWS

@@ -68,6 +68,7 @@ table() {
 		want python3-httpx    /usr/lib/python3/dist-packages/httpx   a client
 		want gnutls-bin       gnutls-cli               a client
 		want golang-go        go                       a client
+		want default-jdk-headless javac                a client
 		want ruby             ruby                     a client
 		want php-cli          php                      a client
 		want php-curl         /usr/lib/php/*/curl.so   a client
@@ -88,7 +89,6 @@ table() {
 	ROWS
 	soak) cat <<-'ROWS' ;;
 		want clang            clang                    the fuzzers, for a few seconds each
-		want default-jdk-headless javac                a client
 		want chromium         chromium                 a browser in the box
 	ROWS
 	lint) cat <<-'ROWS' ;;
