@@ -19,6 +19,7 @@ is_still() { # box: its log does not grow
 full() {
 	local box=$1 before=$2
 	shift 2
+	: >"$work/e" # words of the box before must not be taken for its own
 	"$ostiary" exec "$box" -- ./calls refused 4000 >"$work/o" 2>"$work/e" &
 	local calls=$!
 	# Still is also who does not get the processor: that it is full is told.

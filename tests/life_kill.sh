@@ -159,9 +159,9 @@ if command -v script >/dev/null; then
 	for role in supervisor init; do
 		box=$tag-tty-$role
 		script -qec "'$ostiary' run -t --name $box -- sh -c 'echo begun; exec sleep 1234'; echo status=\$?; stty -a | grep -ow -- '-\?icanon'" \
-			/dev/null </dev/null >"$work/tty" 2>&1 &
+			/dev/null </dev/null >"$work/tty.$role" 2>&1 &
 		client=$!
-		wait_for 60 grep -q begun "$work/tty"
+		wait_for 60 grep -q begun "$work/tty.$role"
 		victim=$(pid_of "$box")
 		[ "$role" = init ] && victim=$(init_of "$victim")
 		kill -9 "$victim"
@@ -169,7 +169,7 @@ if command -v script >/dev/null; then
 		check "a terminal client does not hang when the $role is killed" $? 'it still waits'
 		kill -9 $client 2>/dev/null
 		wait $client 2>/dev/null
-		said=$(tr -d '\r' <"$work/tty")
+		said=$(tr -d '\r' <"$work/tty.$role")
 		holds "its words ($role)" "$said" 'ostiary: '
 		holds "its status ($role)" "$said" status=125
 		holds "its terminal is as before ($role)" "$said" $'\n'icanon

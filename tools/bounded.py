@@ -177,6 +177,9 @@ def spawn(argv, env, cwd, ids, log_path, limits):
         os.close(guard_fd)
         return pid, result_fd
     try:
+        # Nothing of the runner's, above all no claim or result of another suite, is held here.
+        os.closerange(3, guard_fd)
+        os.closerange(guard_fd + 1, 4096)
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD, signal.SIGTERM])
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)

@@ -10,6 +10,7 @@ import glob
 import os
 import pwd
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
@@ -76,6 +77,23 @@ def copy_programs(source, target, variants):
 def _mounts():
     with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as f:
         return [line.split()[4].replace("\\040", " ") for line in f]
+
+
+def claim_ports():
+    """A thousand ports that no other suite on this machine has, and what holds the claim until it is closed.
+
+    The claim is the name of an abstract socket, so that it ends with its holder, and two runs side by
+    side do not meet. Ports that the kernel gives out by itself begin at 32768.
+    """
+    while True:
+        for base in range(10000, 32000, 1000):
+            claim = socket.socket(socket.AF_UNIX)
+            try:
+                claim.bind("\0ostiary-test-ports-%d" % base)
+                return base, claim
+            except OSError:
+                claim.close()
+        time.sleep(1)
 
 
 def unmount_below(path):

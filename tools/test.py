@@ -59,7 +59,6 @@ class Job:
         self.name = "%s (%s)" % (suite.name, who)
         self.key = "%s %s" % (suite.name, who)
         self.wall, self.load = 60.0, 1.0
-        self.slot = 0
         self.result = None
 
 
@@ -178,7 +177,7 @@ class Run:
                "OSTIARY": "%s/%s/ostiary" % (self.programs(tree), self.variant),
                "OSTIARY_WEAK": self.programs(tree) + "/weak/ostiary", "VARIANT": self.variant,
                "TIER": self.args.tier, "SUITE_USER": job.who, "SUITE_CACHE": cache,
-               "SUITE_PORTS": str(20000 + job.slot * 1000), "SUITE_CHECK": job.check,
+               "SUITE_PORTS": str(job.ports), "SUITE_CHECK": job.check,
                "ASAN_OPTIONS": "%s:detect_leaks=%d" % (sanitizer, leaks), "UBSAN_OPTIONS": sanitizer}
         env.update({key: os.environ[key] for key in PASSED_ON if os.environ.get(key)})
         return env
@@ -187,8 +186,7 @@ class Run:
         is_other = job.who == "user" and self.user.ids is not None
         tree = self.user.tree if is_other else self.top
         cache = self.user.cache if is_other else os.path.join(self.top, "out")
-        taken = {j.slot for j in self.running.values()}
-        job.slot = next(n for n in range(64) if n not in taken)
+        job.ports, job.claim = machine.claim_ports()
         job.home = os.path.join(self.dir, "h%d" % (len(self.done) + len(self.running) + 1))
         os.mkdir(job.home, 0o700)
         if is_other:
@@ -206,6 +204,7 @@ class Run:
     def end(self, pid):
         job = self.running.pop(pid)
         job.result = bounded.read_result(job.result_fd)
+        job.claim.close()
         self.judge(job)
         mounts = machine.unmount_below(job.home)
         if mounts:
