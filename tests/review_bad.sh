@@ -207,7 +207,8 @@ rm -f huge
 
 # --- a full disk -----------------------------------------------------------------------------------------------------------------
 cat >"$work/full.sh" <<'FULL'
-# In a mount namespace of its own: $1 workspace on 8 MB, $2 state on 400 MB. Prints NAME=STATUS words.
+# In a mount namespace of its own: $1 workspace on 10 MB (both sides of the change fit: what was removed may take a
+# moment to give its space back, while the kernel still takes the box's mounts apart), $2 state on 400 MB. Prints NAME=STATUS words.
 set -u
 ws=$1 state=$2 ostiary=$3
 export XDG_STATE_HOME=$state
@@ -220,7 +221,7 @@ echo one >file; head -c 3000000 /dev/urandom >large; mkdir dir; echo in >dir/in
 "$ostiary" run -q --name full --workspace "$ws" -- sh -c 'echo two >file; rm large; head -c 3000000 /dev/zero >zz-a; head -c 3000000 /dev/zero >zz-b; echo last >zz-c' </dev/null >/dev/null 2>&1
 upper=$(find "$state" -path '*/layers/ws/upper' | head -n 1)
 before=$(sum .) box=$(sum "$upper")
-head -c 3900000 /dev/zero >fill
+head -c 5900000 /dev/zero >fill
 said=$("$ostiary" apply full --yes 2>&1 </dev/null); code=$?
 case $code in 0) r=1 ;; *) r=0 ;; esac
 result 'apply on a full disk fails, and says so' $r "status $code $said"
@@ -236,7 +237,7 @@ said=$("$ostiary" apply full --yes 2>&1 </dev/null); code=$?
 [ "$code" = 0 ] && [ "$(cat file zz-c)" = "two
 last" ] && [ ! -e large ]; result 'with space again, apply is right' $? "status $code $said"
 after=$(sum .)
-head -c 9000000 /dev/zero >fill 2>/dev/null
+head -c 12000000 /dev/zero >fill 2>/dev/null
 said=$("$ostiary" undo 2>&1 </dev/null); code=$?
 middle=$(sum .)
 rm -f fill
@@ -278,7 +279,7 @@ FULL
 enter=(unshare -m)
 [ "$(id -u)" = 0 ] || enter=(unshare -Um "--map-user=$(id -u)" "--map-group=$(id -g)" --keep-caps)
 mkdir -p "$work/small-ws" "$work/small-state"
-"${enter[@]}" sh -c 'mount -t tmpfs -o size=8M,mode=700 small "$1" && mount -t tmpfs -o size=400M,mode=700 small "$2" || exit 99
+"${enter[@]}" sh -c 'mount -t tmpfs -o size=10M,mode=700 small "$1" && mount -t tmpfs -o size=400M,mode=700 small "$2" || exit 99
 	if [ "$(id -u)" = 0 ]; then exec bash "$4" "$1" "$2" "$3"; fi
 	exec setpriv --ambient-caps=-all --inh-caps=-all bash "$4" "$1" "$2" "$3"' - "$work/small-ws" "$work/small-state" "$ostiary" "$work/full.sh" \
 	>"$work/full.out" 2>"$work/full.err"

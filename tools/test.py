@@ -34,7 +34,7 @@ TIMES = "tests/times"
 BUSY = 4  # a time-out is this many times what a quiet machine allows
 # What the shell says of a suite that goes on without a part of itself.
 BROKEN = re.compile(r"/tests/\S+: line \d+: .*(command not found|unbound variable|No such file or directory$)")
-LACKS = re.compile(r"\b(is|are) (missing|not installed|not there)\b|\bcould not (be )?install")
+LACKS = re.compile(r"\bis (missing|not installed)\b|\bare not installed\b|\bcould not (be )?install")
 PASSED_ON = ("FUZZ_SECONDS", "MODEL_SECONDS", "TRIAL_COUNT")
 
 
