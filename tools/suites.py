@@ -84,8 +84,10 @@ def _parse_head(suite, path, is_required):
 def _unit(path, variant):
     name = os.path.basename(path)[:-2]
     suite = Suite("unit/" + name, "out/%s/unit/%s" % (variant, name), UNIT_WHY)
-    suite.tiers = {"check": ("any",), "test": ("any",), "soak": ("any",)}
+    suite.tiers = {"check": ("any",), "test": ("any",), "soak": ("root", "user")}
     _parse_head(suite, path, is_required=False)
+    if suite.tiers["test"] != ("any",) and suite.why == UNIT_WHY:
+        suite.fault = "names users and has no 'tier:' line that says why"
     return suite
 
 

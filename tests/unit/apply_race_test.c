@@ -1,6 +1,7 @@
 /* apply_race_test.c - a box that goes on writing while its changes are judged and applied: what was
  * judged by its content lands as it was judged or not at all; links are looked at again (case 72).
- * suite: check=any test=root,user soak=root,user timeout=60 */
+ * suite: check=any test=root,user soak=root,user timeout=60
+ * tier: an ordinary user may not make every owner, mode and device that root makes */
 #include "unit/liblayers.h"
 
 #include "workspace/apply.h"

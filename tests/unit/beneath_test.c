@@ -1,5 +1,6 @@
 /* beneath_test.c - no path, link or race leads outside of the root; any tree can be removed.
- * suite: check=any test=root,user soak=root,user timeout=120 */
+ * suite: check=any test=root,user soak=root,user timeout=120
+ * tier: what may be removed or opened differs for root */
 #include "unit/check.h"
 
 #include "base/beneath.h"

@@ -1,6 +1,7 @@
 /* box_roots_test.c - from a box's directory to two views of each of its trees: `roots` written and
  * read, uppers and frozen layers, turns, what is missing, and host directories that are gone.
- * suite: check=any test=root,user soak=root,user timeout=60 */
+ * suite: check=any test=root,user soak=root,user timeout=60
+ * tier: an ordinary user may not make every owner, mode and device that root makes */
 #include "unit/liblayers.h"
 
 #include "workspace/stack.h"

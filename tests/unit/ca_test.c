@@ -2,7 +2,8 @@
  * in files, only what fits this host and this boot is taken, and what a living box uses is not
  * swept.
  *
- * suite: check=any test=root,user soak=root,user */
+ * suite: check=any test=root,user soak=root,user
+ * tier: keys of root's boxes lie in another place, with other owners */
 #include "unit/check.h"
 
 #include "base/beneath.h"

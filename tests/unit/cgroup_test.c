@@ -4,7 +4,8 @@
  * Runs as root and as an ordinary user, on cgroup v1 and (in tests/vm) v2; where no group can be
  * made the limit tests are skipped by name. OSTIARY_TEST_CGROUP=v1|v2|none makes the kind itself a
  * test. Touches only groups that it made; its children are few and bounded. */
-/* suite: check=any test=root,user soak=root,user timeout=60 */
+/* suite: check=any test=root,user soak=root,user timeout=60
+ * tier: root and a user get different control groups, or none */
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fdio.h"

@@ -1,6 +1,7 @@
 /* ignore_test.c - ignore files as git reads them: by example, and by asking git itself about random
  * patterns on trees that the test made; the index of a repository; what a box cannot hide.
- * suite: check=any test=root,user soak=root,user timeout=240 */
+ * suite: check=any test=any soak=root,user timeout=240
+ * tier: both users read a tree in the same way */
 #include "unit/liblayers.h"
 
 #include "workspace/git_index.h"

@@ -1,6 +1,7 @@
 /* objects_large_test.c - a box makes a file of a terabyte in a moment; to keep, name and restore it
  * costs what it holds, and its name is that of its bytes, wherever its holes lie (case 78).
- * suite: check=any test=root,user soak=root,user timeout=60 */
+ * suite: check=any test=any soak=root,user timeout=60
+ * tier: both users read a tree in the same way */
 #include "unit/liblayers.h"
 
 #include "workspace/objects.h"

@@ -1,7 +1,8 @@
 /* store_test.c - boxes on disk: what is made is found, what lives is not removed, what was killed
  * is known to be dead, and rubbish in the directory does no harm.
  *
- * suite: check=any test=root,user soak=root,user */
+ * suite: check=any test=root,user soak=root,user
+ * tier: locks and modes of the state directory differ for root */
 #include "base/beneath.h"
 #include "base/err.h"
 #include "base/str.h"

@@ -1,7 +1,8 @@
 /* tally_test.c - what a walk counts instead of telling: each ignored tree by itself, and past a
  * bound all others together, so that a box full of them costs no memory and none is left uncounted
  * or counted as another.
- * suite: check=any test=root,user soak=root,user timeout=120 */
+ * suite: check=any test=any soak=root,user timeout=120
+ * tier: both users read a tree in the same way */
 #include "unit/liblayers.h"
 
 enum { TREES_N = 4200, APART_N = 4095 };

@@ -1,6 +1,7 @@
 /* tree_hostile_test.c - senders that lie, destinations that move, disks that are full: the receiver
  * writes nothing where it should not and leaves nothing half done.
- * suite: check=any test=root,user soak=root,user timeout=120 */
+ * suite: check=any test=root,user soak=root,user timeout=120
+ * tier: a receiver that is root could set owners and make devices */
 #include "unit/libtree.h"
 
 #include <pthread.h>

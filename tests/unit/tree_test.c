@@ -1,5 +1,6 @@
 /* tree_test.c - copies of honest trees: everything arrives, in the place that cp would give it.
- * suite: check=any test=root,user soak=root,user timeout=120 */
+ * suite: check=any test=root,user soak=root,user timeout=120
+ * tier: root keeps owners, a user does not */
 #include "unit/libtree.h"
 
 #include <sys/un.h>

@@ -1,6 +1,7 @@
 /* view_test.c - layers read as overlayfs shows them: whiteouts of both kinds, opaque directories,
  * what hides what; marks that must not be there; hostile names and links (cases 71, 77).
- * suite: check=any test=root,user soak=root,user timeout=60 */
+ * suite: check=any test=root,user soak=root,user timeout=60
+ * tier: whiteouts are devices for root and marks for a user */
 #include "unit/liblayers.h"
 
 #include "workspace/view_int.h"

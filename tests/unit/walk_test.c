@@ -1,6 +1,7 @@
 /* walk_test.c - what differs between two views of a tree, in which order it is told, and what is
  * refused; stacks of layers; deep, sparse, wide and hostile trees (cases 71, 73, 76, 77, 78).
- * suite: check=any test=root,user soak=root,user timeout=120 */
+ * suite: check=any test=root,user soak=root,user timeout=120
+ * tier: whiteouts are devices for root and marks for a user */
 #include "unit/liblayers.h"
 
 #include "workspace/walk_int.h"
