@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "cli/args.h"
+#include "cli/boxhere.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -30,7 +31,7 @@ static bool is_path(const char *word)
 int boxpaths_find(struct boxpaths *p, struct err *err)
 {
         if (p->paths.n == 0 || p->is_all_paths)
-                return boxarg_find(&p->box, "", err);
+                return boxhere_find(&p->box, err);
         const char *first = p->paths.v[0];
         if (boxarg_find(&p->box, first, err) == 0) {
                 strs_remove(&p->paths, 0);
@@ -40,7 +41,7 @@ int boxpaths_find(struct boxpaths *p, struct err *err)
                 return -1;
         boxarg_free(&p->box);
         *err = (struct err){0};
-        return boxarg_find(&p->box, "", err);
+        return boxhere_find(&p->box, err);
 }
 
 void boxpaths_free(struct boxpaths *p)

@@ -1,5 +1,6 @@
 /* boxpaths.h - operands of diff and apply: [BOX] [PATH...]. The first word is the box if one has
- * that name; otherwise it is a path, of the newest box, if it looks like one or is one. */
+ * that name; otherwise it is a path, of the box that boxhere_find chooses, if it looks like one or
+ * is one. */
 #ifndef CLI_BOXPATHS_H
 #define CLI_BOXPATHS_H
 

@@ -171,7 +171,7 @@ const struct cmd cmd_diff = {
         .help = "Shows what a box changed in its copy-on-write directories, as a unified diff "
                 "with renames, modes, links and deletions. The host's files are as they were; "
                 "`ostiary apply` brings chosen changes to them. Works while the box runs. Without "
-                "BOX the newest one is meant.\n"
+                "BOX a box of this workspace is meant: the only one that holds changes.\n"
                 "\n"
                 "A file that somebody runs or obeys without being asked (a git hook, an editor's "
                 "task, a build script, CI, an agent's settings) is named by its class before its "

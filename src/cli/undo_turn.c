@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "cli/boxarg.h"
+#include "cli/boxhere.h"
 #include "cli/out.h"
 #include "session/turns.h"
 #include "workspace/stack.h"
@@ -58,7 +59,7 @@ int undo_turn(const char *box, uint64_t n, bool is_dry, bool is_json)
         struct told t = {.json = is_json ? &j : NULL, .is_dry = is_dry};
         const struct stack_back how = {
                 .is_dry = is_dry, .whole = "home", .on_path = on_path, .arg = &t};
-        if (boxarg_find(&b, box, &err) < 0)
+        if ((box ? boxarg_find(&b, box, &err) : boxhere_find(&b, &err)) < 0)
                 return out_error(&err);
         if (n == 0 || n > UINT32_MAX) {
                 err_set(&err, E_USAGE, "turns are counted from 1");
