@@ -277,7 +277,7 @@ help:
 	@echo 'make install    to PREFIX (default ~/.local); make uninstall takes it away again'
 	@echo 'make deb        a Debian package in out/'
 	@echo 'make attack     only the attack suite      make fuzz   fuzzers, FUZZ_SECONDS=30 each'
-	@echo 'make asan       the tests under sanitizers make bench  time and memory beside other tools'
+	@echo 'make asan       the tests under sanitizers (TIER=soak: all of it) make bench  time and memory beside other tools'
 	@echo 'make lint       layout, static analysis, include arrows; lint-deep has the slow analyzer too'
 	@echo 'make setup      only install what building needs'
 	@echo 'V=1 shows commands; VARIANT=asan or weak builds those variants.'
@@ -299,21 +299,21 @@ check:
 	$(PHASE) --begin
 	$(PHASE) set-up sh tools/setup.sh build check lint
 	$(PHASE) build $(MAKE) $(SUB) all units $(DEMO)
-	@$(TESTS) --tier check
+	@$(TESTS) --phases --tier check
 
 test:
 	$(PHASE) --begin
 	$(PHASE) set-up sh tools/setup.sh build test
 	$(PHASE) build $(MAKE) $(SUB) all units $(DEMO)
 	$(PHASE) 'build, weak' $(MAKE) $(SUB) VARIANT=weak all
-	@$(TESTS) --tier test
+	@$(TESTS) --phases --tier test
 
 asan:
 	$(PHASE) --begin
 	$(PHASE) set-up sh tools/setup.sh build test
 	$(PHASE) 'build, sanitizers' $(MAKE) $(SUB) VARIANT=asan all units $(DEMO)
 	$(PHASE) 'build, weak' $(MAKE) $(SUB) VARIANT=weak all
-	@VARIANT=asan $(TESTS) --tier test
+	@VARIANT=asan $(TESTS) --phases --tier $(or $(TIER),test)
 
 # All of it the long way, for a night: suites in tier soak, the sanitizers' build, the whole lint.
 soak:
@@ -324,7 +324,7 @@ soak-suites:
 	$(PHASE) set-up sh tools/setup.sh build test soak lint
 	$(PHASE) build $(MAKE) $(SUB) all units $(DEMO)
 	$(PHASE) 'build, weak' $(MAKE) $(SUB) VARIANT=weak all
-	@$(TESTS) --tier soak
+	@$(TESTS) --phases --tier soak
 
 # Measures what tests/times says, for the order of suites.
 times:

@@ -1,6 +1,6 @@
 #!/bin/bash
 # suite: test=user soak=root,user timeout=600
-# tier: agents and keys are the same for both users; real_agents runs the agents as both
+# tier: agents and keys are the same for both users
 # custody_agents.sh - the agents at work with a key that they never have: the model stands on the host behind the
 # provider's own name, serves only whoever shows the real key, and the box has a placeholder. Each agent runs in a
 # terminal (tmux), calls its shell tool once, and says the last word. All of them are at work at once.

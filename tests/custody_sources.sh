@@ -1,7 +1,6 @@
 #!/bin/bash
 # suite: test=any soak=root,user timeout=400
-# tier: once in test, as root where we are, who alone may look for a value in our processes; the limit of 30 seconds is
-# waited for by a clock that runs five times as fast there
+# tier: only root may search our processes for a value; in test the 30 s limit is scaled down to 6 s
 # custody_sources.sh - where a box's secrets come from, and what becomes of a source that is no good: before the
 # box starts, in one clear sentence, with nothing left behind. What arrives at the origin is the value; what stands
 # in the box never is.

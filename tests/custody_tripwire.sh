@@ -117,7 +117,7 @@ for coding in br zstd; do
 	if /usr/bin/python3 -c "import $module" 2>/dev/null; then
 		refused "a body in $coding" client post b.other.test / $text $coding 5 "before " @KEY " after"
 	else
-		skip "a body in $coding" "python has no $module"
+		skip "a body in $coding" "python's $module is not installed"
 	fi
 done
 got=$(client post b.other.test / $text snappy 0 "whatever")

@@ -1,7 +1,6 @@
 #!/bin/bash
 # suite: test=root,user soak=root,user timeout=500
-# tier: as both in test: root has a second machine to reach and may look at what a role holds, a user's boxes and
-# roles have other owners; a thousand changes under load in test, ten thousand in soak
+# tier: root reaches a second machine and may look into roles; 1,000 rule changes under load in test, 10,000 in soak
 # door_rules.sh - who decides what a box may reach, and when: layers, flags, levels, a project's own file, rules
 # that change while it runs, questions, what is learnt, and what becomes of the box when the door breaks.
 set -u

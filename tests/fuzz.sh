@@ -6,6 +6,10 @@
 # FUZZ_SECONDS for each, two at a time on two processors. `make fuzz` is the same without the test runner.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+[ "${VARIANT:-release}" != asan ] || {
+	echo 'skip the fuzzers: they have sanitizers of their own, in the ordinary run'
+	exit 0
+}
 command -v clang >/dev/null || {
 	echo 'skip the fuzzers: clang, which carries libFuzzer, is not installed'
 	exit 0

@@ -1,6 +1,6 @@
 #!/bin/bash
-# suite: test=root,user soak=root,user timeout=900
-# tier: soak starts the 1,000 boxes of the promise, 100 together; test a tenth; only root sees what the kernel holds
+# suite: test=root,user soak=root,user timeout=900 alone=yes
+# tier: soak starts the 1,000 boxes of the promise, 100 together; test a tenth; root counts what the kernel holds, on the whole machine
 # life_many.sh - 1,000 boxes started and stopped, 100 alive together: nothing grows.
 #
 # OSTIARY_TEST_BOXES=N makes it fewer; `make test` starts 100, and has 20 alive together.

@@ -12,7 +12,7 @@ listed() { cat "$boxes/$box/quarantine/list" 2>/dev/null; }
 drop() { "$ostiary" rm "$box" >/dev/null 2>&1; }
 gone() { [ ! -e "$1" ] && [ ! -L "$1" ]; }
 if ! command -v git >/dev/null; then
-	skip 'live workspaces' 'there is no git here'
+	skip 'live workspaces' 'git is not installed'
 	exit 0
 fi
 

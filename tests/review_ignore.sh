@@ -8,7 +8,7 @@ set -u
 . "$here/lib_review.sh"
 export GIT_CONFIG_NOSYSTEM=1
 command -v git >/dev/null || {
-	skip 'ignored output' 'there is no git here'
+	skip 'ignored output' 'git is not installed'
 	exit 0
 }
 names() { "$ostiary" diff "$1" --name-only | tr '\n' ' '; }

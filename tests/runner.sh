@@ -5,9 +5,9 @@
 # passed, and the run ends and cleans up whatever a suite does.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-# Mounts and links of suites beside this one are not what its runs look at.
+# Network links of suites beside this one are not what its runs look at.
 if [ "$(id -u)" = 0 ] && [ -z "${RUNNER_INSIDE:-}" ]; then
-	RUNNER_INSIDE=1 exec unshare --mount --net --propagation private "$PWD/tests/runner.sh"
+	RUNNER_INSIDE=1 exec unshare --net "$PWD/tests/runner.sh"
 fi
 base=$(mktemp -d) || exit 1
 trap 'rm -rf "$base"' EXIT
@@ -61,7 +61,7 @@ says 'and names the command that runs the suite alone' 'make test T=failing U='
 expect 'a silent suite fails' '0 passed, 1 failed, 0 skipped' 1 silent
 expect 'a bad status without a failed test fails' '1 passed, 1 failed, 0 skipped' 1 status
 expect 'skips alone are no success' '0 passed, 0 failed, 1 skipped' 1 skipping
-expect 'no suite at all is no success' '0 passed, 0 failed, 0 skipped' 1 nothing-of-this-name
+expect 'no suite at all is no success' '0 passed, 1 failed, 0 skipped' 1 nothing-of-this-name
 expect 'skips beside results pass' '2 passed, 0 failed, 1 skipped' 0 good skipping
 says 'and are listed with their reason' 'one: no such machine'
 expect 'a skip for a package that the set-up can install fails' '1 passed, 1 failed, 0 skipped' 1 lacking
@@ -77,6 +77,12 @@ expect 'and no others' '3 passed, 0 failed, 0 skipped' 0 --tier soak
 expect 'a suite that is asked for by name runs in any tier' '1 passed, 0 failed, 0 skipped' 0 --tier test nightly
 expect 'one check can be asked for' '1 passed, 0 failed, 0 skipped' 0 good:two
 expect 'a check that nobody has fails' '0 passed, 1 failed, 0 skipped' 1 good:three
+expect 'two checks of one suite can be asked for' '2 passed, 0 failed, 0 skipped' 0 good:one good:two
+suite mixed test=any 'echo ok one; echo "not ok two: on purpose"; exit 1'
+expect 'a check passes though others of its suite fail' '1 passed, 0 failed, 0 skipped' 0 mixed:one
+expect 'the one that fails fails' '0 passed, 1 failed, 0 skipped' 1 mixed:two
+rm "$work/tests/mixed.sh"
+expect 'an unknown name beside a known one fails' '2 passed, 1 failed, 0 skipped' 1 good nothing-of-this-name
 run --table
 says 'the table says which suite is in which tier, and why' 'nightly                  -          -          any        made for a test'
 
@@ -85,12 +91,20 @@ says 'the table says which suite is in which tier, and why' 'nightly            
 suite slow 'test=any timeout=1' 'echo ok one; sleep 300'
 expect 'a suite that hangs is ended and fails' '1 passed, 1 failed, 0 skipped' 1 slow
 says 'and is named' 'slow ('
+suite odd test=any 'echo ok one; kill -40 $$'
+expect 'also by a signal without a name' '1 passed, 1 failed, 0 skipped' 1 odd
 suite deaf 'test=any timeout=1' "trap '' TERM; echo ok one; while :; do sleep 300; done"
 expect 'also one that does not listen to SIGTERM' '1 passed, 1 failed, 0 skipped' 1 deaf
 # shellcheck disable=SC2016
 suite killed test=any 'echo ok one; kill -9 $$'
 expect 'a suite that is killed fails' '1 passed, 1 failed, 0 skipped' 1 killed
 says 'and the signal is named' 'was killed by SIGKILL'
+suite flood 'test=any' 'echo ok one; head -c 9000000 /dev/zero | tr "\\0" x; echo; echo "not ok two: on purpose"'
+expect 'output that is cut is no success' '1 passed, 1 failed, 0 skipped' 1 flood
+suite truncates test=any 'echo "not ok one: on purpose"; echo note >/dev/stderr; : >/dev/stdout; echo ok two'
+expect 'a suite cannot take back what it printed' '1 passed, 1 failed, 0 skipped' 1 truncates
+suite returns test=any 'printf "ok one\\rok two\\n"'
+expect 'only a newline ends a line' '1 passed, 0 failed, 0 skipped' 0 returns
 suite chatty 'test=any timeout=100' 'echo ok one; yes chatter'
 expect 'endless output ends the suite' '1 passed, 1 failed, 0 skipped' 1 chatty
 says 'and says so' 'printed more than'
@@ -121,11 +135,23 @@ report $? 'and is gone' "$(cat "$base/tmp/daemon")"
 if [ "$(id -u)" = 0 ]; then
 	# shellcheck disable=SC2016
 	suite mounter test=any 'echo ok one; mkdir "$HOME/m"; mount -t tmpfs none "$HOME/m"; mkdir '"$base"'/elsewhere; mount -t tmpfs none '"$base"'/elsewhere'
-	expect 'mounts that stay behind fail the run' '1 passed, 2 failed, 0 skipped' 1 mounter
-	says 'and are named with who ran' 'elsewhere (first seen when these ran: mounter (root))'
+	expect 'mounts that stay behind fail the suite' '1 passed, 1 failed, 0 skipped' 1 mounter
+	says 'and are named' "$base/elsewhere"
 	! grep -qF "$base" /proc/self/mountinfo
 	report $? 'and are gone' "$(grep -F "$base" /proc/self/mountinfo)"
 	rmdir "$base/elsewhere"
+	mkdir "$base/other"
+	suite waits 'test=any timeout=100' "echo ok one; : >$base/tmp/waits; while [ -e $base/tmp/waits ]; do sleep 0.1; done"
+	TMPDIR=$base/tmp python3 "$work/tools/test.py" waits >"$base/out.waits" 2>&1 &
+	runner=$!
+	for _ in $(seq 600); do [ -e "$base/tmp/waits" ] && break; sleep 0.1; done
+	mount -t tmpfs none "$base/other"
+	rm -f "$base/tmp/waits"
+	wait $runner
+	report $? "somebody else's mount is no fault of the run" "$(cat "$base/out.waits")"
+	grep -qF "$base/other" /proc/self/mountinfo
+	report $? 'and stays' "$(cat "$base/out.waits")"
+	umount "$base/other"
 	suite adder test=any 'echo ok one; useradd -M -N ostiary-left 2>/dev/null'
 	expect 'a user that stays behind fails the run' '1 passed, 1 failed, 0 skipped' 1 adder
 	! id ostiary-left >/dev/null 2>&1
@@ -147,9 +173,49 @@ fi
 suite files test=any 'echo ok one; mkdir -p "$HOME/a/b"; chmod 000 "$HOME/a"'
 expect 'files without permissions are cleared away' '1 passed, 0 failed, 0 skipped' 0 files
 
+# --- a suite against its guard ------------------------------------------------------------------------------------
+
+# gone NAME: the process that wrote its number into tmp/alive does not live any more.
+gone() {
+	local i
+	for i in $(seq 100); do kill -0 "$(cat "$base/tmp/alive")" 2>/dev/null || break; sleep 0.1; done
+	! kill -0 "$(cat "$base/tmp/alive")" 2>/dev/null
+	report $? "$1" "$(cat "$base/tmp/alive") lives"
+}
+alive="echo ok one; echo \$\$ >$base/tmp/alive"
+suite homeless test=any "$alive; rm -rf \"\$HOME\"; exec sleep 20"
+expect 'a suite that removes its HOME ends' '1 passed, 0 failed, 0 skipped' 0 homeless
+suite many test=any 'echo ok one; for i in $(seq 400); do sh -c "sleep 300; : $(head -c 300 /dev/zero | tr "\\0" x)" & done'
+expect 'hundreds of processes with long names are ended and some are named' '1 passed, 1 failed, 0 skipped' 1 many
+says 'and counted' ' of them; '
+if [ "$(id -u)" = 0 ]; then
+	suite stops test=any "$alive; kill -STOP \$PPID"
+	expect 'a guard that is stopped goes on' '1 passed, 0 failed, 0 skipped' 0 stops
+	suite kills 'test=any' "$alive; kill -9 \$PPID; exec sleep 300"
+	expect 'a suite that kills its guard fails' '1 passed, 1 failed, 0 skipped' 1 kills
+	gone 'and does not live on'
+	suite tells test=any "trap 'exit 0' TERM; echo ok one; kill -TERM \$PPID; sleep 20 & wait; echo 'not ok two: late'"
+	expect 'one that tells its guard to end fails' '1 passed, 1 failed, 0 skipped' 1 tells
+	suite robs test=any "echo ok one; rm -rf \"\$HOME/../logs\"; sleep 1"
+	run robs good
+	grep -qE 'robs .*(cannot be read|its guard)' <<<"$out" && [ "$status" = 1 ]
+	report $? 'one that takes the logs away fails by name' "$out"
+	# shellcheck disable=SC2016
+	suite links test=any 'echo ok one; mkdir '"$base"'/victim; : >'"$base"'/victim/f; chmod 400 '"$base"'/victim/f; rm -rf "$HOME"; ln -s '"$base"'/victim "$HOME"'
+	run links
+	[ "$(stat -c %a "$base/victim/f")" = 400 ]
+	report $? 'a link in the place of HOME is not followed' "$(stat -c '%a %n' "$base/victim/f" 2>&1)"
+	rm -rf "$base/victim"
+else
+	echo 'skip attacks on the guard: only a suite of root could try them'
+fi
+# shellcheck disable=SC2016
+suite faults test=any 'echo ok one; dir=$(echo "$UBSAN_OPTIONS" | sed "s,log_path=\(.*\)/report.*,\1,"); mkfifo "$dir/a"; mkdir "$dir/b"; ln -s /etc/shadow "$dir/c"'
+expect 'odd files among the reports of sanitizers are not read' '1 passed, 0 failed, 0 skipped' 0 faults
+
 # Killing the runner in the middle ends the suite too.
 suite long test=any "echo \$\$ >$base/tmp/long; sleep 300"
-for signal in TERM KILL; do
+for signal in TERM QUIT HUP KILL; do
 	rm -f "$base/tmp/long"
 	TMPDIR=$base/tmp python3 "$work/tools/test.py" long >"$base/out.long" 2>&1 &
 	runner=$!
@@ -190,8 +256,10 @@ echo 'exit 0' >"$work/tests/headless.sh"
 expect 'a script without a head fails' '1 passed, 1 failed, 0 skipped' 1
 suite headless 'test=anybody' 'echo ok one'
 expect 'one with an unknown user fails' '1 passed, 1 failed, 0 skipped' 1
-suite headless 'text=any' 'echo ok one'
-expect 'one with an unknown key fails' '1 passed, 1 failed, 0 skipped' 1
+for head in 'text=any' 'test=any Soak=root' 'test=any; soak=any' 'test=any timeout=1.5' 'test=any alone=true' 'test=root,any' 'test=any test=any'; do
+	suite headless "$head" 'echo ok one'
+	expect "a head that says '$head' fails" '1 passed, 1 failed, 0 skipped' 1
+done
 printf '#!/bin/sh\n# suite: test=any\necho ok one\n' >"$work/tests/headless.sh"
 expect 'one that does not say why it is in its tier fails' '1 passed, 1 failed, 0 skipped' 1
 says 'and is told so' "has no '# tier:' line"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """lint.py - layout, static analysis and include arrows; called by `make lint`.
 
-Usage: tools/lint.py [all | deep | changed | FILE...]. It changes no file: `clang-format -i FILE` mends layout.
+Usage: tools/lint.py [all | deep | changed | scripts | FILE...]. It changes no file: `clang-format -i FILE` mends layout.
 
 Which part runs where was decided by CPU time from an empty out/lint (see `cpu` in each row of CHECKERS). The
 analyzer inside clang-tidy takes 800 s; all the rest together takes 142 s, which is 74 s on two cores.
@@ -11,6 +11,8 @@ analyzer inside clang-tidy takes 800 s; all the rest together takes 142 s, which
   deep     `make lint-deep`, in `make soak`: every checker over every file, the analyzer too.
   changed  `make lint-changed`, in `make check`: every checker, only over what changed, and no new job is begun
            after LINT_SECONDS (30). What was left for that reason is counted on the screen; it is no failure.
+  scripts  in `make test`: shellcheck and pyflakes over every file; the others need a second compiler to be
+           installed, which `make test` does without.
   FILE...  every checker over these files, changed or not.
 
 A file "changed" when it is not the one that passed last. A file that no checker has seen yet (a clean checkout)
@@ -261,6 +263,7 @@ class Run:
         self.lock = threading.Lock()
         self.keys, self.findings, self.cpu, self.left = {}, {}, {}, {}
         self.files, self.looked = {}, {}
+        self.checkers = [c for c in CHECKERS if mode != "scripts" or c.name in ("shellcheck", "pyflakes")]
 
     def rank_of(self, checker, path):
         """None: not now. 0: changed itself. 1: changed through a header or configuration. 2: never seen."""
@@ -285,7 +288,7 @@ class Run:
     def plan(self, paths):
         """Jobs as (checker, files). In `changed` what changed itself comes first; else the longest comes first."""
         jobs = []
-        for checker in CHECKERS:
+        for checker in self.checkers:
             mine = [path for path in paths if checker.wants(path)]
             self.files[checker.name], self.looked[checker.name] = len(mine), 0
             self.findings[checker.name], self.cpu[checker.name], self.left[checker.name] = [], 0.0, 0
@@ -362,7 +365,7 @@ def report(name, is_ok, details, findings=()):
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     words = sys.argv[1:] or ["all"]
-    mode, named = (words[0], []) if words[0] in ("all", "deep", "changed") else ("named", words)
+    mode, named = (words[0], []) if words[0] in ("all", "deep", "changed", "scripts") else ("named", words)
     for path in named:
         if not os.path.isfile(path):
             sys.exit(f"lint: {path}: no such file; give paths from the root of the tree, or all, deep or changed.")
@@ -376,7 +379,7 @@ def main():
         for done in [pool.submit(run.job, checker, batch) for checker, batch in jobs]:
             done.result()
 
-    for checker in CHECKERS:
+    for checker in run.checkers:
         name = checker.name
         details = f"{run.looked[name]} of {run.files[name]} files looked at, {run.cpu[name]:.1f} s of CPU"
         if run.left[name]:

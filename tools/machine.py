@@ -1,9 +1,9 @@
 """machine.py - what a run of the tests borrows from the machine, and gives back.
 
-Used by tools/test.py: a scratch directory, an ordinary user with a copy of the tree, and a list of
-what belongs to the whole machine (users, mounts, control groups, network namespaces and links), so
-that the run can say what a suite left behind and take it away again. Touches only what was not
-there when the run began.
+Used by tools/test.py: a scratch directory, an ordinary user with a copy of the tree, ports, and a list
+of what belongs to the whole machine (users, control groups, network namespaces and links), so that the
+run can say what appeared meanwhile. It takes away only what carries our name: somebody else may use
+the machine at the same time. Mounts need no list: bounded.py gives each suite a namespace.
 """
 
 import glob
@@ -40,8 +40,7 @@ def clear_old_runs(base):
         except (OSError, ValueError):
             continue
         if os.lstat(old).st_uid == os.getuid() and not _is_alive(pid):
-            unmount_below(old)
-            remove_tree(old)
+            remove_run_dir(old)
 
 
 def make_run_dir():
@@ -55,13 +54,23 @@ def make_run_dir():
 
 
 def remove_tree(path):
-    """rm -rf that also takes directories without permissions. Returns whether it is gone."""
-    for _ in range(3):
-        subprocess.run(["chmod", "-R", "u+rwX", path], stderr=subprocess.DEVNULL)
+    """rm -rf that also takes what is without permissions or immutable. Returns whether it is gone."""
+    for how in ([], ["chmod", "-R", "u+rwX"], ["chattr", "-R", "-f", "-i", "-a"], []):
+        if how and not os.path.islink(path):  # a suite may have put a link in its place
+            subprocess.run(how + [path], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         subprocess.run(["rm", "-rf", "--one-file-system", path], stderr=subprocess.DEVNULL)
         if not os.path.lexists(path):
             return True
     return False
+
+
+def remove_run_dir(path):
+    """Its pid file goes last: as long as it is there, the next run clears away what could not be removed."""
+    for name in os.listdir(path):
+        if name != "pid":
+            remove_tree(os.path.join(path, name))
+    if os.listdir(path) == ["pid"]:
+        remove_tree(path)
 
 
 def copy_programs(source, target, variants):
@@ -72,11 +81,6 @@ def copy_programs(source, target, variants):
             path = os.path.join(source, variant, name)
             if os.path.exists(path):
                 shutil.copy2(path, os.path.join(target, variant))
-
-
-def _mounts():
-    with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as f:
-        return [line.split()[4].replace("\\040", " ") for line in f]
 
 
 def claim_ports():
@@ -96,14 +100,6 @@ def claim_ports():
         time.sleep(1)
 
 
-def unmount_below(path):
-    """Unmount everything below a directory, deepest first; returns what it was."""
-    found = sorted((m for m in _mounts() if m == path or m.startswith(path + "/")), key=len, reverse=True)
-    for mount in found:
-        subprocess.run(["umount", "-l", mount], stderr=subprocess.DEVNULL)
-    return found
-
-
 def _groups():
     """Control groups of ours, in every hierarchy, named after boxes.
 
@@ -117,17 +113,15 @@ def _groups():
     return [g for g in found if os.path.isdir(g)]
 
 
-def snapshot(run_dir):
+def snapshot():
     """What belongs to the whole machine, as a set of (kind, name).
 
-    Another run may be under way, in a suite of this one or beside it: what lies in its directory is
-    its own. An ordinary user can leave nothing but control groups that were given to it.
+    An ordinary user can leave nothing but control groups that were given to it.
     """
     groups = {("control group", g) for g in _groups() if _is_leftover(g)}
     if os.getuid() != 0:
         return groups
-    state = {("mount", m) for m in _mounts() if m.startswith(run_dir) or "/" + PREFIX not in m}
-    state |= {("user", u.pw_name) for u in pwd.getpwall() if u.pw_name != USER}
+    state = {("user", u.pw_name) for u in pwd.getpwall() if u.pw_name != USER}
     state |= {("network namespace", n) for n in glob.glob("/run/netns/*")}
     state |= {("network link", n) for n in os.listdir("/sys/class/net")}
     return state | groups
@@ -142,26 +136,28 @@ def _is_leftover(group):
         return False
 
 
-def left_since(before, run_dir):
+def left_since(before):
     """What is there now and was not before, and still is after three seconds: boxes of others come and go."""
-    left = snapshot(run_dir) - before
+    left = snapshot() - before
     for _ in range(6):
         if not left:
             break
         time.sleep(0.5)
-        left &= snapshot(run_dir)
+        left &= snapshot()
     return left
 
 
+def is_ours(name):
+    return os.path.basename(name).startswith("ost")
+
+
 def take_away(kind, name):
-    """Remove one thing that a suite left behind. Returns the command that was used."""
-    command = {"mount": ["umount", "-l", name],
-               "user": ["userdel", name],
+    """Remove one thing of ours that a suite left behind."""
+    command = {"user": ["userdel", name],
                "control group": ["rmdir", name],
                "network namespace": ["ip", "netns", "del", os.path.basename(name)],
                "network link": ["ip", "link", "del", name]}[kind]
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return " ".join(command)
 
 
 class OrdinaryUser:

@@ -32,7 +32,7 @@ def does_more_in_soak(suite):
     if not suite.program.endswith(".sh"):
         return False
     with open(suite.program, encoding="utf-8") as f:
-        return bool(re.search(r"\bby_tier\b|\bTIER\b", f.read()))
+        return bool(re.search(r"\bby_tier\b|\bis_soak\b|\bTIER\b", f.read()))
 
 
 def tier_of(tests, known):

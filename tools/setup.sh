@@ -78,6 +78,8 @@ table() {
 		want python3-botocore /usr/lib/python3/dist-packages/botocore   judging them
 		want python3-brotli   /usr/lib/python3/dist-packages/brotli.py   bodies in br
 		want python3-zstandard /usr/lib/python3/dist-packages/zstandard   bodies in zstd
+		need shellcheck       shellcheck               reading the shell scripts
+		need pyflakes3        pyflakes3                reading the Python scripts
 		want man-db           man                      checking the manual page
 		want zsh              zsh                      checking the completion for zsh
 		want fish             fish                     checking the completion for fish

@@ -6,8 +6,8 @@ Used by tools/test.py. A suite is a unit test (tests/unit/NAME.c), the replay of
     # suite: check=any test=user soak=root,user timeout=120
     # tier: why it is in these tiers, and for these users
 
-The keys check, test and soak name the users that run it in that tier: root, user, both, or any
-(once, as whoever started the run). A tier that is not named does not run it. timeout is in seconds
+The keys check, test and soak name the users that run it in that tier: root, user, both (root,user) or
+any (once, as whoever started the run). A tier that is not named does not run it. timeout is in seconds
 on a quiet machine; alone=yes asks for the machine. Reads files only.
 """
 
@@ -16,7 +16,7 @@ import os
 import re
 
 TIERS = ("check", "test", "soak")
-USERS = ("root", "user", "any")
+USERS = ("root", "user", "root,user", "any")
 KEYS = TIERS + ("timeout", "alone")
 UNIT_WHY = "a unit: it asks nothing of the machine"
 REPLAY_WHY = "the seeds of a fuzzer, in the ordinary build; soak fuzzes with sanitizers"
@@ -45,26 +45,33 @@ def _read_head(path):
 
 
 def _parse_words(suite, words):
+    seen = set()
     for word in words:
         key, sep, value = word.partition("=")
         if not sep or key not in KEYS:
             raise ValueError("'%s' in its head is not one of %s" % (word, ", ".join(KEYS)))
+        if key in seen:
+            raise ValueError("its head says %s= twice" % key)
+        seen.add(key)
         if key == "timeout":
+            if not re.fullmatch("[1-9][0-9]{0,4}", value):
+                raise ValueError("timeout= takes whole seconds, not '%s'" % value)
             suite.timeout = int(value)
         elif key == "alone":
-            suite.alone = value == "yes"
+            if value != "yes":
+                raise ValueError("alone= takes yes, not '%s'" % value)
+            suite.alone = True
+        elif value not in USERS:
+            raise ValueError("%s= takes one of %s, not '%s'" % (key, ", ".join(USERS), value))
         else:
-            users = value.split(",")
-            if any(u not in USERS for u in users):
-                raise ValueError("%s= takes root, user, both or any, not '%s'" % (key, value))
-            suite.tiers[key] = tuple(users)
+            suite.tiers[key] = tuple(value.split(","))
 
 
 def _parse_head(suite, path, is_required):
     """Fill in the suite from the first lines of its file; a bad head becomes its fault."""
     head = _read_head(path)
-    found = [m for m in (re.search(r"\bsuite: ([a-z0-9=, ]+)", line) for line in head) if m]
-    why = [m for m in (re.search(r"\btier: (.+?)(?: *\*/)?$", line) for line in head) if m]
+    found = [m for m in (re.match(r"(?:#| \*|/\*) suite: (.+?)(?: *\*/)?$", line) for line in head) if m]
+    why = [m for m in (re.match(r"(?:#| \*|/\*) tier: (.+?)(?: *\*/)?$", line) for line in head) if m]
     try:
         if found:
             suite.tiers = {}
@@ -86,7 +93,7 @@ def _unit(path, variant):
     suite = Suite("unit/" + name, "out/%s/unit/%s" % (variant, name), UNIT_WHY)
     suite.tiers = {"check": ("any",), "test": ("any",), "soak": ("root", "user")}
     _parse_head(suite, path, is_required=False)
-    if suite.tiers["test"] != ("any",) and suite.why == UNIT_WHY:
+    if suite.users_in("test") != ("any",) and suite.why == UNIT_WHY and not suite.fault:
         suite.fault = "names users and has no 'tier:' line that says why"
     return suite
 

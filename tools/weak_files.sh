@@ -5,7 +5,7 @@
 # through others, mentions OSTIARY_WEAK; every other object of the weak build is the release build's. Reads files only.
 set -u
 src=${1:-src}
-find "$src" -name '*.[ch]' | xargs awk -v src="$src" '
+find "$src" -name '*.[ch]' -exec awk -v src="$src" '
 	FNR == 1 { files[++files_n] = FILENAME }
 	/OSTIARY_WEAK/ { differs[FILENAME] = 1 }
 	/^[ \t]*#[ \t]*include[ \t]*"/ {
@@ -31,4 +31,4 @@ find "$src" -name '*.[ch]' | xargs awk -v src="$src" '
 		for (i = 1; i <= files_n; i++)
 			if (files[i] in differs && files[i] ~ /\.c$/)
 				print files[i]
-	}' | sort
+	}' {} + | sort

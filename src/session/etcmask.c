@@ -12,11 +12,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+
+enum { TAKE_TRIES = 300, TAKE_PAUSE_MS = 10 };
 
 static void mix(uint64_t *h, const void *p, size_t n)
 {
@@ -174,8 +177,12 @@ int etcmask_take(const struct store *store, char **path, struct err *err)
         _cleanup_close_ int home = open_home(store, err);
         if (home < 0)
                 return -1;
-        for (int tries = 0; tries < 5; tries++) {
+        /* An upgrade, or somebody who adds users, changes /etc in bursts: wait for a gap between
+         * two changes, some seconds at most. */
+        for (int tries = 0; tries < TAKE_TRIES; tries++) {
                 char name[20];
+                if (tries >= 3)
+                        poll(NULL, 0, TAKE_PAUSE_MS);
                 uint64_t key = key_now();
                 snprintf(name, sizeof name, "%016" PRIx64, key);
                 _cleanup_close_ int fd =
@@ -195,7 +202,8 @@ int etcmask_take(const struct store *store, char **path, struct err *err)
                         sweep(home, name, &gone, NULL); /* what is left over is gc's */
                 }
         }
-        return err_set(err, E_SYSTEM, "/etc changes all the time");
+        err_set(err, E_SYSTEM, "/etc has changed without a pause for some seconds");
+        return err_hint(err, "try again when what changes it, an upgrade perhaps, is done");
 }
 
 int etcmask_gc(const struct store *store, size_t *removed, struct err *err)
