@@ -54,7 +54,8 @@ o create -n "$tag-c" >/dev/null
 o exec "$tag-c" -- sh -c 'echo 1 >one'
 say "$ostiary" snapshot "$tag-c" "$tag-two" --json
 holds 'a living box without a command is frozen, not copied' "$out" '"copied":false'
-check 'and sleeps' "$(is_ended "$tag-c"; echo $?)" 'it still runs'
+wait_for 60 is_ended "$tag-c" # its supervisor answers first, then ends
+check 'and sleeps' $? 'it still runs'
 same 'the next command wakes it' "$(o exec "$tag-c" -- cat one)" 1
 o exec "$tag-c" -- sh -c 'echo 2 >two'
 n=0

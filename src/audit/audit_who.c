@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WITNESS_MS = 1, WITNESS_WAITS = 4, VAIN_MAX = 16, LINES_MAX = 1 << 20 };
+enum { WITNESS_WAITS = 7, VAIN_MAX = 16, LINES_MAX = 1 << 20 };
 
 /* whole(w): the length of the message that is there as a whole; 0 when there is none yet, -1 when
  * no witness writes such. */
@@ -114,7 +114,7 @@ bool audit_who_find(struct role *r, uint32_t port, struct chain_process *who)
         for (int i = 0; i < WITNESS_WAITS && !seen_find(&r->seen, port, who); i++) {
                 if (r->vain_n >= VAIN_MAX)
                         return false;
-                hear_all(r, WITNESS_MS);
+                hear_all(r, 1 << i); /* 127 ms together: a full machine takes that long */
         }
         bool is_seen = seen_find(&r->seen, port, who);
         r->vain_n = is_seen ? 0 : r->vain_n + 1;

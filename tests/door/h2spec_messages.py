@@ -121,7 +121,8 @@ def flood(name, send, n=3000):
             send(c, i)
         try:
             f = c.until(lambda f: f[0] == GOAWAY)
-            if struct.unpack(">I", f[3][4:8])[0] != CALM:
+            # INTERNAL is nghttp2's own limit, a thousand resets and 33 a second: on a slow machine it is met first.
+            if struct.unpack(">I", f[3][4:8])[0] not in (CALM, INTERNAL):
                 raise Failed("GOAWAY with %r" % f[3])
         except Closed:
             pass
