@@ -63,14 +63,15 @@ while time.monotonic() < end:
 for s in held:
     s.close()
 
-# So many at a time and no more: until the door has seen that those before are gone, it hangs up.
+# So many at a time and no more: until the door has seen that those before are gone, it hangs up, or those that wait
+# to be accepted are too many for one more.
 end = time.monotonic() + 60
 while True:
-    s = connect()
     try:
+        s = connect()
         s.sendall(text(bytes([11])))
         head = s.recv(4, socket.MSG_WAITALL)
-    except (BrokenPipeError, ConnectionResetError):
+    except (BlockingIOError, BrokenPipeError, ConnectionResetError):
         head = b""
     if len(head) == 4 or time.monotonic() > end:
         break
