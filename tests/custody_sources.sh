@@ -329,7 +329,9 @@ same "every kind is held" "$("$ostiary" secrets look --json | python3 -c 'import
 	"[('AWS', 'held'), ('CMD', 'held'), ('FAKE_ENV_KEY', 'held'), ('FILE', 'held'), ('LOGIN', 'held')]"
 if grep -rqs fake-value-to-be-looked-for "$work/home/.local"; then found=1; else found=0; fi
 check "no file of ours holds a value" $found "$(grep -rls fake-value-to-be-looked-for "$work/home/.local")"
-if [ "$(id -u)" = 0 ]; then
+if [ "${VARIANT:-release}" = asan ]; then
+	skip "no value is in the memory of our processes" "the sanitizer's shadow, terabytes of it, would be searched too"
+elif [ "$(id -u)" = 0 ]; then
 	supervisor=$("$ostiary" ps --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print([b for b in (d if isinstance(d, list) else d["boxes"]) if b["id"] == "look"][0]["supervisor_pid"])')
 	holds "the searcher finds what is there" "$(python3 "$work/look.py" "$supervisor" x.example.test)" "supervisor:"
 	same "no value is in the memory of the supervisor, the log's writer and the box's first process" \

@@ -123,7 +123,7 @@ def find_jobs(args, all_suites):
             checks = wanted.get(s.name, [])
             job = Job(s, me if who == "any" else who, [] if "" in checks else checks)
             wall, cpu = times.get(job.key) or times.get(s.name + " user") or times.get(s.name + " root") or (60, 60)
-            if job.key in times and args.tier == "test":
+            if job.key in times and args.tier == "test" and os.environ.get("VARIANT") != "asan":
                 job.limit = min(job.limit, max(QUICK_S, SLOW * wall))
             job.wall, job.load = wall, min(max(cpu / max(wall, 0.1), 0.1), 0.75 * os.cpu_count())
             jobs.append(job)
