@@ -5,6 +5,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib_repo.sh
+unset VARIANT # only the release build is installed, whatever is tested
 
 prefix="$work/with a space"
 out=$(make install PREFIX="$prefix" 2>&1)

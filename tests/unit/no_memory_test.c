@@ -24,6 +24,9 @@
 #include "wire/frame.h"
 #include "wire/msg.h"
 
+#ifdef OSTIARY_ASAN
+#include <sanitizer/lsan_interface.h>
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -360,7 +363,8 @@ static const char *try(size_t i, const struct buf *want)
                 struct buf out = {0};
                 dup2(words, 2);
                 result(i, &out);
-                bool is_same = out.len == want->len && !memcmp(out.data, want->data, out.len);
+                bool is_same = out.len == want->len &&
+                               (!out.len || !memcmp(out.data, want->data, out.len));
                 _exit(out.len == 0 || is_same ? 0 : 1);
         }
         waitpid(pid, &status, 0);
@@ -381,6 +385,9 @@ static const char *try(size_t i, const struct buf *want)
 
 int main(void)
 {
+#ifdef OSTIARY_ASAN
+        __lsan_disable(); /* cases keep what they read: a failed allocation ends the process */
+#endif
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
                 _cleanup_buf_ struct buf want = {0};
                 const char *why = NULL;
