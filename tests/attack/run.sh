@@ -46,6 +46,13 @@ server=''
 finish() {
 	exec 6>&- 7<&- 8<&-
 	[ -z "$server" ] || wait "$server"
+	# Cases that kill a supervisor leave a dead box, whose control group goes with it.
+	if [ -x "$work/bin/ostiary" ] && [ -n "${user_env+x}" ]; then
+		for dead in $("${user_env[@]}" "$work/bin/ostiary" ps -aq 2>/dev/null); do
+			"${user_env[@]}" "$work/bin/ostiary" rm --force "$dead" >/dev/null 2>&1
+		done
+		"${user_env[@]}" "$work/bin/ostiary" gc >/dev/null 2>&1
+	fi
 	if [ -n "$keep" ]; then
 		echo "# left in $work"
 	else
