@@ -114,15 +114,14 @@ refused("user and password in :authority", authority="a:b@example.test")
 refused("CONNECT", method="CONNECT", path=None, scheme=None)
 
 
-def flood(name, send, n=3000):
+def flood(name, send, n=3000, codes=(CALM,)):
     @case("own/" + name)
     def _(c):
         for i in range(n):
             send(c, i)
         try:
             f = c.until(lambda f: f[0] == GOAWAY)
-            # INTERNAL is nghttp2's own limit, a thousand resets and 33 a second: on a slow machine it is met first.
-            if struct.unpack(">I", f[3][4:8])[0] not in (CALM, INTERNAL):
+            if struct.unpack(">I", f[3][4:8])[0] not in codes:
                 raise Failed("GOAWAY with %r" % f[3])
         except Closed:
             pass
@@ -152,7 +151,8 @@ def tiny_windows(c, i):
     c.send(WINDOW, 0, 0, b"\0\0\0\1")
 
 
-flood("rapid reset", rapid_reset)
+# nghttp2 has a limit of its own for resets that it receives, and says INTERNAL: on a slow machine it is met first.
+flood("rapid reset", rapid_reset, codes=(CALM, INTERNAL))
 flood("resets that the server is made to send", made_you_reset)
 flood("a flood of empty DATA", empty_data)
 flood("a flood of WINDOW_UPDATE", tiny_windows)
