@@ -14,7 +14,7 @@ VERSION := $(shell cat VERSION)
 CC      ?= gcc
 HOSTCC  ?= $(CC)
 
-ROOMS   := base wire policy box workspace audit session cli
+ROOMS   := base wire policy box workspace audit git session cli
 SRC     := $(sort $(foreach r,$(ROOMS),$(wildcard src/$(r)/*.c)))
 OBJ     := $(SRC:src/%.c=$(O)/%.o) $(O)/gen/profiles.o
 # Without main.c and without the one command that walks its table.

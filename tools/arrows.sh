@@ -15,8 +15,9 @@ arrows() {
 		box: base wire policy
 		workspace: base wire policy
 		audit: base wire
-		session: base wire policy box workspace audit
-		cli: base wire policy session box workspace audit
+		git: base wire policy workspace
+		session: base wire policy box workspace audit git
+		cli: base wire policy session box workspace audit git
 		role: base wire
 		egress: base wire policy role
 		dial: base wire policy role

@@ -19,6 +19,7 @@ void ws_tally_free(struct ws_tally *t)
         for (size_t i = 0; i < t->ignored_n; i++)
                 free(t->ignored[i].path);
         free(t->ignored);
+        strs_free(&t->git_trees);
         *t = (struct ws_tally){0};
 }
 

@@ -62,6 +62,10 @@ struct ws_tally {
         uint64_t refused_n;
         struct ws_ignored *ignored;
         size_t ignored_n;
+        /* Git directories are not told: they never land (git/fetch.h). Here is what of them the
+         * box touched: work trees whose .git it is, and bare repositories, from the root ("" is
+         * the top of it). */
+        struct strs git_trees;
 };
 void ws_tally_free(struct ws_tally *);
 

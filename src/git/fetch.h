@@ -1,0 +1,143 @@
+/* fetch.h - what a box committed, taken over as from a remote that is not trusted.
+ *
+ * The box's repositories are read by git in a box without network (call.h); what comes out is a
+ * list of refs, which is checked name by name, and a self-contained pack. A confined
+ * `index-pack --strict` writes the pack into a quarantine: an object directory of ours beside the
+ * box. Everything that is told of commits is then read by the host's git from there, with the
+ * user's objects as alternate: no replace refs, no grafts, no configuration of the box. Nothing of
+ * the user's repository is written here; git/land.h does that.
+ *
+ *     struct git_fetch f = {0};
+ *     if (git_fetch(&f, &want, err) < 0) ...
+ *     for (size_t i = 0; i < f.n; i++) ... f.v[i].refs ...
+ *     git_fetch_free(&f); */
+#ifndef GIT_FETCH_H
+#define GIT_FETCH_H
+
+#include "base/strs.h"
+#include "git/call.h"
+#include "policy/file_class.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+
+enum { GIT_ID_MAX = 64 }; /* hexadecimal digits: 40 or 64 */
+
+/* A path that a commit, tag, stash or the index would bring. */
+struct git_path {
+        char *path;               /* from the top of the work tree; any bytes but NUL */
+        char what;                /* 'A', 'M', 'D', 'T' as git says */
+        unsigned mode;            /* after: 0100644, 0100755, 0120000, 0160000; 0: it goes */
+        char id[GIT_ID_MAX + 1];  /* after; zeros when it goes */
+        struct file_class_verdict class;
+        char commit[GIT_ID_MAX + 1]; /* the newest new commit that touches it; "" for a comparison
+                                        of two trees */
+};
+struct git_paths {
+        struct git_path *v; /* sorted by bytes of the path, each once */
+        size_t n;
+};
+/* git_paths_find(p, path): NULL when it is not among them. */
+const struct git_path *git_paths_find(const struct git_paths *, const char *path);
+void git_paths_free(struct git_paths *);
+
+struct git_commit {
+        char id[GIT_ID_MAX + 1];
+        char *subject, *author; /* any bytes: quote them */
+        int64_t when_s;
+        size_t files_n, added_n, removed_n; /* as --stat counts; binary files count no lines */
+        struct git_paths paths;             /* against its first parent, without classes' commit */
+};
+
+enum git_ref_kind { GIT_REF_HEAD, GIT_REF_TAG, GIT_REF_STASH };
+
+struct git_ref {
+        enum git_ref_kind kind;
+        char *name;  /* the box's: "refs/heads/main", "refs/tags/v1", "stash@{0}" */
+        char *local; /* where it lands: "refs/ostiary/BOX/heads/main", ".../stash/0" */
+        char tip[GIT_ID_MAX + 1];    /* pinned: what is shown is what lands */
+        char host[GIT_ID_MAX + 1];   /* the host's ref of that name; "" when it has none */
+        char landed[GIT_ID_MAX + 1]; /* what ${local} is on the host; "" when it is not there */
+        struct git_commit *commits;  /* reachable from the tip and from no ref of the host; newest
+                                        first; at most GIT_COMMITS_MAX are listed */
+        size_t commits_n, commits_all;
+        struct git_paths paths;    /* all that these commits bring, each by its own class; a path
+                                      that came and went is there too */
+        enum file_class worst;     /* the most dangerous class of ${paths}, and of what else the
+                                      tip would bring to the branch it stands for */
+        bool is_new;               /* something of it is not on the host yet: commits, or a tag
+                                      object, or a tip that ${local} does not have */
+        char *refused; /* a sentence: why nothing of it can be taken (a bad object, a bad name) */
+};
+enum { GIT_COMMITS_MAX = 500, GIT_REFS_MAX = 10000, GIT_PATHS_MAX = 2000000 };
+
+/* A work tree of the box that is a repository there. */
+struct git_repo {
+        char *path; /* from the top of the workspace: "", "lib/sub" */
+        char *dir;  /* the same absolute: a box sees its workspace where the host has it */
+        char *host_git; /* the host's git directory for this work tree (git rev-parse
+                           --absolute-git-dir), NULL: only the box has this repository */
+        char *host_common; /* the directory that all of its work trees share */
+        bool is_module;    /* a submodule: its git directory lies in another one's */
+        bool shares;       /* its refs are those of an earlier repo in the list (a linked work
+                              tree): ${refs} is empty here */
+        char *waits;       /* a sentence: why nothing of it can be taken now (no git here, another
+                              owner, shallow and partial beyond what works, ...); NULL: none */
+        char *quarantine;  /* its object directory with what was fetched; NULL: nothing was */
+        struct git_ref *refs;
+        size_t refs_n;
+
+        /* The work tree's HEAD. */
+        char *head; /* the box's branch, "refs/heads/main"; NULL: detached */
+        char head_id[GIT_ID_MAX + 1]; /* "" before the first commit */
+        char *host_head;
+        char host_head_id[GIT_ID_MAX + 1];
+        char base_id[GIT_ID_MAX + 1]; /* common ancestor of both; "" when there is none */
+        bool is_ff; /* the same branch, and the host's commit is an ancestor of the box's (or the
+                       host has none yet) and not the same */
+        struct git_paths touched; /* base..head: what the commits change in the work tree, with
+                                     classes; empty when head_id is host_head_id */
+        struct git_paths staged;  /* in the box's index alone: neither in its HEAD nor in its work
+                                     tree as it is. Shown, never taken */
+        struct strs config; /* `git config ...` commands that would make what the box changed in
+                               its configuration; shown, never run */
+        uint64_t notes_n;   /* other things of the git directory that changed and never land:
+                               hooks, info, notes, replace refs, remote-tracking refs, ... */
+};
+
+struct git_fetch {
+        struct git_repo *v; /* submodules and nested ones before what contains them */
+        size_t n;
+        char *waits; /* for all: "there is no git on this machine", ... */
+};
+
+struct git_want {
+        const struct git_inside *inside;
+        const char *box;       /* its name, as it stands in refs/ostiary/NAME */
+        const char *workspace; /* absolute */
+        const struct strs *trees; /* candidates: work trees, from the top of the workspace ("" is
+                                     the top); those that are none are passed over, submodules
+                                     that the host or the box names are added */
+        const struct file_classes *classes;
+        const char *scratch; /* a directory of ours (0700) for quarantines: SCRATCH/N/objects. What
+                                is there from an earlier fetch is used again if it fits */
+        int (*confine)(void *arg, const struct git_call *, const char *writable,
+                       const struct strs *readable, struct err *); /* run git confined: no
+                                network, writes to ${writable} alone, reads ${readable} and the
+                                system; from session/errand.h */
+        void *confine_arg;
+};
+
+/* git_fetch(f, want, err): 0; -1 when the whole cannot be told. What is wrong with one repository
+ * or one ref is told in it. */
+int git_fetch(struct git_fetch *, const struct git_want *, struct err *);
+void git_fetch_free(struct git_fetch *);
+
+/* git_fetch_pending(want, err): cheaper: 1 when some ref of the box is not on the host yet (what
+ * git_ref.is_new says), 0, -1. */
+int git_fetch_pending(const struct git_want *, struct err *);
+
+#endif

@@ -1,0 +1,35 @@
+/* errand.h - git run in a box that lives for that one call: no network, no home of the user's, no
+ * secret, a few limits, everything it wrote gone afterwards. Two kinds: over the layers of a box
+ * (reading what a box wrote, with a program that was not made for hostile files), and over one
+ * directory that it may write to (receiving a pack). Built by the same plan and walls as any box. */
+#ifndef SESSION_ERRAND_H
+#define SESSION_ERRAND_H
+
+#include "git/call.h"
+
+struct err;
+struct store;
+struct strs;
+
+struct errand;
+
+/* errand_open(store, id, err): for the box ${id}, running or not; its layers are shown as the box
+ * sees them, in a new upper of the errand's own that is thrown away. NULL and a story on failure.
+ * errand_close(NULL) is fine; it removes what the errand wrote. */
+struct errand *errand_open(const struct store *, const char *id, struct err *);
+void errand_close(struct errand *);
+#define _cleanup_errand_ __attribute__((cleanup(errand_closep)))
+static inline void errand_closep(struct errand **e)
+{
+        errand_close(*e);
+}
+
+/* errand_inside(arg, call, err): for git_inside.run; ${arg} is a struct errand. */
+int errand_inside(void *errand, const struct git_call *, struct err *);
+
+/* errand_confined(arg, call, writable, readable, err): for git_want.confine; ${arg} is a struct
+ * errand. Sees the system's programs, ${readable} and ${writable}, and nothing of the box. */
+int errand_confined(void *errand, const struct git_call *, const char *writable,
+                    const struct strs *readable, struct err *);
+
+#endif
