@@ -65,8 +65,10 @@ struct ws_tally {
         /* Git directories are not told: they never land (git/fetch.h). Here is what of them the
          * box touched: work trees whose .git it is, and bare repositories, from the root ("" is
          * the top of it). */
-        struct strs git_trees;
+        struct strs git_trees; /* at most WS_GIT_TREES_MAX; those beyond are counted: */
+        uint64_t git_more_n;
 };
+enum { WS_GIT_TREES_MAX = 4096 };
 void ws_tally_free(struct ws_tally *);
 
 /* ws_walk(root, query, fn, ctx, tally, err):
@@ -75,7 +77,9 @@ void ws_tally_free(struct ws_tally *);
  * that are not asked for, or ignored, are not told: who applies makes missing directories; the
  * change is the walk's own and valid during the call; ${fn} returns 0 to go on. Memory grows with
  * one directory and the depth, never with the tree. Files that were touched and are equal are not
- * changes. Returns 0, what ${fn} returned, or -1 with a story. */
+ * changes. In a copy-on-write root nothing of a git directory is told: an entry named .git, a
+ * directory that is one by its shape on the host or as a whole new one, a root that is one. They
+ * are noted in the tally, also when they are beside what the query asks for. Returns 0, what ${fn} returned, or -1 with a story. */
 int ws_walk(const struct ws_root *, const struct ws_query *,
             int (*fn)(void *ctx, const struct ws_change *), void *ctx, struct ws_tally *,
             struct err *);

@@ -6,8 +6,8 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/str.h"
-#include "policy/file_class_fold.h"
 #include "policy/git_config.h"
+#include "policy/git_shape.h"
 #include "workspace/classify_int.h"
 
 #include <stdio.h>
@@ -104,14 +104,9 @@ static bool may_begin(const char *rel)
         return false;
 }
 
-static bool has_git_part(const char *dir)
+bool classify_is_git_part(const char *name)
 {
-        _cleanup_parts_ struct file_parts parts;
-        file_parts_of(&parts, dir);
-        for (size_t i = 0; i < parts.n; i++)
-                if (file_part_is(".git", 4, parts.folded[i]))
-                        return true;
-        return false;
+        return may_begin(name);
 }
 
 /* by_shape(c, path, rel, verdict): is a directory above ${path} a git directory, and the path from
@@ -128,8 +123,8 @@ static bool by_shape(struct classify *c, const char *path, const char **rel,
                         size_t n = at == path ? 0 : (size_t)(at - path) - 1;
                         char *dir = str_fmt("%.*s", (int)n, path);
                         look_at_shape(c, dir);
-                        bool is_new =
-                                is_part && !c->shape_before && c->shape_after && !has_git_part(dir);
+                        bool is_new = is_part && !c->shape_before && c->shape_after &&
+                                      git_shape_path(dir) == GIT_NAME_OTHER;
                         free(dir);
                         if (is_new) {
                                 say(v, FILE_RUNS_ON_COMMIT, MAKES_GIT);

@@ -35,6 +35,8 @@ void classify_place(struct classify *, const char *path, enum ws_kind, struct fi
  * settings name; they are the classifier's. */
 bool classify_makes_git(const struct file_class_verdict *);
 void classify_forget(struct classify *);
+/* classify_is_git_part(name): may a path within a git directory begin with this component? */
+bool classify_is_git_part(const char *name);
 const struct strs *classify_named(const struct classify *, const struct strs **configs);
 
 #endif

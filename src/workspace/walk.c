@@ -216,7 +216,13 @@ static int enter(struct walk *w, struct walk_frame *f, enum walk_mode mode, cons
                 is_told = w->is_asked;
                 is_after = false;
         }
+        if (sub && walk_git_is_dir(w, f, sub, c)) {
+                frame_free(sub);
+                return 0;
+        }
         if (sub) {
+                if (walk_git_refusal(w, f, name))
+                        sub->refused = "it is in a directory that never lands";
                 sub->is_setgid = c->after.mode & S_ISGID;
                 sub->is_asked = w->is_asked;
                 walk_judge_dir(w, f, sub, name, c);
@@ -300,7 +306,8 @@ static int on_name(struct walk *w, struct walk_frame *f, const char *name, struc
         if (++w->seen_n % PROGRESS_EVERY == 0 && w->query->on_progress)
                 w->query->on_progress(w->query->arg, w->seen_n);
         enum asked asked = f->is_asked ? ASKED : is_asked(w, c.path);
-        if (asked == ASKED_NOT)
+        bool is_git = walk_git_is_name(w, name);
+        if (asked == ASKED_NOT && !is_git)
                 return 0;
         w->is_asked = asked == ASKED;
         int seen = f->mode == WALK_DELETED ? 1 : look(f->after, name, &c.after, err);
@@ -312,6 +319,11 @@ static int on_name(struct walk *w, struct walk_frame *f, const char *name, struc
                 seen = look(f->before, name, &c.before, err);
         if (seen < 0)
                 return -1;
+        if (is_git) {
+                if (seen == 0 || c.before.kind != WS_NONE || c.after.kind != WS_NONE)
+                        walk_git_name(w, f, &c);
+                return 0;
+        }
         if (seen == 0) {
                 c.what = WS_MODIFIED;
                 c.refused = WALK_UNREADABLE;
@@ -329,8 +341,13 @@ static int leave(struct walk *w, struct err *err)
         struct walk_frame *f = w->top;
         struct ws_change *c = take_ptr(&f->after_it);
         size_t path_len = f->path_len;
+        bool holds_git = f->mode == WALK_DELETED && f->holds_git;
         int got = pop(w, err);
+        if (w->top)
+                w->top->holds_git |= holds_git;
         if (got == 0 && c) {
+                if (holds_git && !c->refused)
+                        c->refused = "the host has a git directory in it, which stays";
                 w->path.len = path_len - 1; /* without the slash: the directory itself */
                 c->path = (char *)(uintptr_t)buf_cstr(&w->path);
                 const char *slash = strrchr(c->path, '/');
@@ -363,7 +380,9 @@ int ws_walk(const struct ws_root *root, const struct ws_query *query,
                 got = err_set(err, E_SYSTEM,
                               "the layer %s of the box cannot be read with your rights",
                               root->name);
-        if (f) {
+        if (f && walk_git_is_root(&w, f)) {
+                frame_free(f);
+        } else if (f) {
                 walk_judge_root(&w, f);
                 push(&w, f);
         }

@@ -34,7 +34,10 @@ struct walk_frame {
         struct ignore *rules;     /* the host's .gitignore here, or NULL */
         struct walk_repo *repo;   /* the host has a repository here, or NULL */
         struct walk_above *above; /* of the root: a repository that it is a directory of, or NULL */
-        size_t ignored; /* index in the tally plus one of the ignored tree this is in, or 0 */
+        size_t ignored;      /* index in the tally plus one of the ignored tree this is in, or 0 */
+        const char *refused; /* why nothing that is in it lands, or NULL */
+        bool is_made_git;    /* the box made a git directory of it: see walk_git.c */
+        bool holds_git;      /* the host has a git directory in it, which stays */
         struct ws_change *after_it; /* told when the directory is done, or NULL */
 };
 
@@ -72,6 +75,21 @@ void walk_judge_dir(struct walk *, struct walk_frame *, struct walk_frame *sub, 
 void walk_judge(struct walk *, struct walk_frame *, const char *name, struct ws_change *);
 /* walk_tell(w, f, c): count it, and call the walk's function unless it is only counted. */
 int walk_tell(struct walk *, struct walk_frame *, const struct ws_change *);
+
+/* --- walk_git.c --------------------------------------------------------------------------------
+ */
+
+/* walk_git_is_name(w, name): is it `.git` in a copy-on-write root? walk_git_name(w, f, c): the box
+ * touched it: note its work tree. */
+bool walk_git_is_name(const struct walk *, const char *name);
+void walk_git_name(struct walk *, struct walk_frame *, const struct ws_change *);
+/* walk_git_is_root(w, f), walk_git_is_dir(w, f, sub, c): is the whole root, or the directory that
+ * is about to be entered, a git directory? It is noted then. */
+bool walk_git_is_root(struct walk *, struct walk_frame *);
+bool walk_git_is_dir(struct walk *, struct walk_frame *, struct walk_frame *sub,
+                     const struct ws_change *);
+/* walk_git_refusal(w, f, name): why an entry that is told may not land, or NULL. */
+const char *walk_git_refusal(const struct walk *, const struct walk_frame *, const char *name);
 
 /* --- walk_ignore.c -----------------------------------------------------------------------------
  */

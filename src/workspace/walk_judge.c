@@ -112,6 +112,8 @@ void walk_judge(struct walk *w, struct walk_frame *f, const char *name, struct w
         classify_change(w->classify, c);
         c->is_masked = q->is_masked && q->is_masked(q->arg, w->root->name, c->path);
         if (!c->refused)
+                c->refused = walk_git_refusal(w, f, name);
+        if (!c->refused)
                 c->refused = refusal(f, name, c);
         /* Installed packages are a class of their own, and still nothing to list one by one; no
          * other class may be hidden. A link out of the tree is never applied, and output is full of

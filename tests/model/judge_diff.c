@@ -94,7 +94,7 @@ int check_diff(struct judge *j, const struct ws_changes *c, const struct tree *b
                 int told = -1;
                 if (k < c->n && strcmp(sorted[k]->path, path) == 0)
                         told = (int)sorted[k++]->what;
-                int wanted = what_is(x, y);
+                int wanted = tree_is_git(before, after, path) ? -1 : what_is(x, y);
                 if (told != wanted) {
                         char one[128], two[128];
                         got = fails(j, "%s: %s is told as %s and is %s (%s -> %s)", when,

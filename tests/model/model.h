@@ -89,6 +89,9 @@ void tree_copy(struct tree *to, const struct tree *from);
 void tree_free(struct tree *);
 const struct entry *tree_at(const struct tree *, const char *path);
 bool entry_same(const struct entry *, const struct entry *); /* either may be NULL: nothing there */
+/* tree_is_git(before, after, path): is it in a git directory, or one itself: something called .git,
+ * or a directory by its shape, on the host or as a whole new one? Nothing of these lands. */
+bool tree_is_git(const struct tree *before, const struct tree *after, const char *path);
 /* tree_differ(a, b, why, size): the first path at which they differ, in words; false if none. */
 bool tree_differ(const struct tree *a, const struct tree *b, char *why, size_t size);
 /* entry_words(e, buf, size): "file 644 12 bytes", "nothing". */

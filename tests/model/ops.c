@@ -48,7 +48,8 @@ static const char *const names[] = {
         "n\nl", "\033[31mred", "\xff\xfe", " ", "tab\t", "q\"'\\", "\xe2\x80\xaetxt.exe", "-rf",
         "x.", "...", "#", "%41",
         /* what has a meaning for somebody */
-        ".git", "hooks", "config", "node_modules", ".gitignore", "Makefile", ".wh.a"};
+        ".git", "hooks", "config", "node_modules", ".gitignore", "Makefile", ".wh.a", ".git",
+        "HEAD", "objects", "refs", "commondir"};
 
 static const char *const targets[] = {"a",  "b/c",           "../a",          "nowhere",     ".",
                                       "..", "../../../../x", "/etc/hostname", "a\nb\033[1m", "d/"};

@@ -156,6 +156,42 @@ bool entry_same(const struct entry *a, const struct entry *b)
                strcmp(a->target ? a->target : "", b->target ? b->target : "") == 0;
 }
 
+static const struct entry *entry_in(const struct tree *t, const char *dir, size_t len,
+                                    const char *name)
+{
+        char *path = NULL;
+        if (asprintf(&path, "%.*s%s%s", (int)len, dir, len && *name ? "/" : "", name) < 0)
+                abort();
+        const struct entry *e = tree_at(t, path);
+        free(path);
+        return e;
+}
+
+static bool has_shape(const struct tree *t, const char *dir, size_t len)
+{
+        return entry_in(t, dir, len, "HEAD") &&
+               (entry_in(t, dir, len, "commondir") ||
+                (entry_in(t, dir, len, "objects") && entry_in(t, dir, len, "refs")));
+}
+
+bool tree_is_git(const struct tree *before, const struct tree *after, const char *path)
+{
+        size_t from = 0;
+        if (has_shape(before, "", 0))
+                return true;
+        for (size_t len = 1; path[len - 1]; len++) {
+                if (path[len] != '/' && path[len] != 0)
+                        continue;
+                const struct entry *was = entry_in(before, path, len, "");
+                bool is_new = !was || was->kind != 'd';
+                if ((len - from == 4 && strncmp(path + from, ".git", 4) == 0) ||
+                    has_shape(before, path, len) || (is_new && has_shape(after, path, len)))
+                        return true;
+                from = len + 1;
+        }
+        return false;
+}
+
 const char *path_words(const char *path)
 {
         static char places[8][512];

@@ -67,10 +67,9 @@ static void mapped_config(void)
         static const char good[] = "[core]\n\tbare = false\n[user]\n\tname = aaaaaaaaaaaaaaaaaaa\n";
         static const char evil[] = "[core]\n\tbare = false\n\tfsmonitor = touch /tmp/xxxxxxxx;\n\n";
         struct stat before, after;
-        put("host/.git/config", "[core]\n\tbare = false\n");
-        put("host/.git/HEAD", "ref: refs/heads/main\n");
-        put("up/.git/config", good);
-        _cleanup_close_ int fd = open("up/.git/config", O_RDWR | O_CLOEXEC);
+        put("host/.gitmodules", "[core]\n\tbare = false\n");
+        put("up/.gitmodules", good);
+        _cleanup_close_ int fd = open("up/.gitmodules", O_RDWR | O_CLOEXEC);
         char *map = mmap(NULL, strlen(good), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (!CHECK("both texts are of one length", strlen(good) == strlen(evil)) ||
             !CHECK("the file is mapped", map != MAP_FAILED))
@@ -83,24 +82,24 @@ static void mapped_config(void)
         struct ws_tally t = {0};
         fstat(fd, &before);
         bool is_found = ws_changes_of(&r, &q, &l, &t, NULL) == 0;
-        const struct ws_change *c = is_found ? find(&l, ".git/config") : NULL;
+        const struct ws_change *c = is_found ? find(&l, ".gitmodules") : NULL;
         CHECK("a harmless configuration is plain", c && c->class.class == FILE_PLAIN);
         memcpy(map, evil, strlen(evil));
         fstat(fd, &after);
         CHECK("control: the box changed it and no time shows it",
               before.st_ctim.tv_nsec == after.st_ctim.tv_nsec &&
                       before.st_mtim.tv_nsec == after.st_mtim.tv_nsec &&
-                      holds("up/.git/config", evil));
+                      holds("up/.gitmodules", evil));
         CHECK("what was judged harmless does not land as something else",
               apply_all(&r, &l) == 0 && refused_n == 1 &&
-                      holds("host/.git/config", "[core]\n\tbare = false\n"));
+                      holds("host/.gitmodules", "[core]\n\tbare = false\n"));
         ws_changes_free(&l);
         ws_tally_free(&t);
 
         memcpy(map, good, strlen(good));
         CHECK("control: as it was judged, it lands", ws_changes_of(&r, &q, &l, &t, NULL) == 0 &&
                                                              apply_all(&r, &l) == 1 &&
-                                                             holds("host/.git/config", good));
+                                                             holds("host/.gitmodules", good));
         ws_changes_free(&l);
         ws_tally_free(&t);
         munmap(map, strlen(good));

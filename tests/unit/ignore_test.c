@@ -336,14 +336,14 @@ static void what_is_hidden(void)
         put("iu/forced", "y");
         whiteout("iu/own.log");
         put("iu/node_modules/p/index.js", "y");
-        put("iu/node_modules/q/.git/hooks/pre-commit", "x");
+        put("iu/node_modules/q/.githooks/pre-commit", "x");
         put("iu/node_modules/q/main.js", "x");
         mkfifo("iu/out/fifo", 0600);
         symlink("/usr/bin/python3", "iu/out/python3");
         hidden("output is counted; hooks, FIFOs and what is tracked are told", false,
                "modified ff .gitignore\n"
                "modified ff forced\n"
-               "added -f node_modules/q/.git/hooks/pre-commit\n"
+               "added -f node_modules/q/.githooks/pre-commit\n"
                "added -s out/fifo refused\n"
                "added -d src\n"
                "added -f src/.gitignore\n"

@@ -122,7 +122,8 @@ __attribute__((unused)) static int tell_line(void *ctx, const struct ws_change *
         return 0;
 }
 
-/* changes(root, query): one line each: WHAT BEFORE+AFTER PATH; or the error. The caller frees. */
+/* changes(root, query): one line each: WHAT BEFORE+AFTER PATH; or the error; then what is
+ * counted or noted. The caller frees. */
 static char *changes(const struct ws_root *, const struct ws_query *) __attribute__((unused));
 static char *changes(const struct ws_root *r, const struct ws_query *q)
 {
@@ -135,6 +136,8 @@ static char *changes(const struct ws_root *r, const struct ws_query *q)
         for (size_t i = 0; i < t.ignored_n; i++)
                 buf_put_fmt(&b, "hidden %s %lu\n", t.ignored[i].path,
                             (unsigned long)t.ignored[i].files_n);
+        for (size_t i = 0; i < t.git_trees.n; i++)
+                buf_put_fmt(&b, "git [%s]\n", t.git_trees.v[i]);
         ws_tally_free(&t);
         char *text = str_dup(buf_cstr(&b));
         buf_free(&b);

@@ -465,7 +465,7 @@ static void renaming(void)
         put("mh/text", text);
         put("mh/lone", "nothing like it");
         put("mh/empty", "");
-        put("mh/.git/hooks/pre-commit", "run me please");
+        put("mh/.githooks/pre-commit", "run me please");
         dirs("mu");
         whiteout("mu/a");
         dirs("mu/d");
@@ -474,8 +474,8 @@ static void renaming(void)
         whiteout("mu/text");
         whiteout("mu/lone");
         whiteout("mu/empty");
-        dirs("mu/.git/hooks");
-        whiteout("mu/.git/hooks/pre-commit");
+        dirs("mu/.githooks");
+        whiteout("mu/.githooks/pre-commit");
         put("mu/b", "the same content");
         put("mu/e/keeps_name", "another");
         put("mu/text2", like);
@@ -490,7 +490,7 @@ static void renaming(void)
                   "renamed d/keeps_name e/keeps_name 100\n"
                   "deleted empty\n"
                   "added empty2\n"
-                  "renamed .git/hooks/pre-commit harmless 100\n"
+                  "renamed .githooks/pre-commit harmless 100\n"
                   "deleted lone\n"
                   "added new\n"
                   "renamed text text2 less\n");
