@@ -24,6 +24,9 @@ int mnt_overlay_ro(int top_fd, int bottom_fd, struct err *);
  * way. */
 int mnt_overlay_rw(const int *lowers, size_t n, int layer_fd, int stage_fd, struct err *);
 
+/* mnt_overlay_view(lowers, n, stage_fd, err): the same without an upper, read-only; at least two. */
+int mnt_overlay_view(const int *lowers, size_t n, int stage_fd, struct err *);
+
 /* mnt_clone(dir_fd, path, is_recursive, attrs, err): a detached, private copy of what ${path}
  * shows, with ${attrs} added. AT_EMPTY_PATH when path is "". */
 int mnt_clone(int dir_fd, const char *path, bool is_recursive, uint64_t attrs, struct err *);

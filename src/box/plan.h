@@ -14,7 +14,8 @@
 enum box_mount_kind {
         BOX_MOUNT_TREE, /* host directory, read-only, as a lower-only overlay: sockets and FIFOs in
                            it are dead (B1) */
-        BOX_MOUNT_COW,  /* host directory copy-on-write: upper and work lie in the box's layers */
+        BOX_MOUNT_COW,  /* host directory copy-on-write: upper and work lie in the box's layers;
+                           without a layer it is read-only, and so are the lowers over it */
         BOX_MOUNT_LIVE, /* host directory itself, read-write: --live and rw binds */
         BOX_MOUNT_HOME, /* the box's own home: `source` is the accepted layer or NULL */
         BOX_MOUNT_FILE, /* one host file, read-only (a native binary of the agent) */

@@ -127,14 +127,18 @@ static int mount_cow(struct build *b, size_t i, int src_fd, int layer_fd, struct
                 /* a home without an accepted layer needs no overlay: it is the upper */
                 mnt = mnt_clone(layer_fd, "upper", false, MNT_SAFE, err);
         } else {
-                _cleanup_free_ int *v = malloc((n + 1) * sizeof *v);
+                _cleanup_free_ int *v = malloc((n + 2) * sizeof *v);
                 if (!v)
                         return err_set(err, E_SYSTEM, "out of memory");
                 for (size_t k = 0; k < n; k++)
                         v[k] = -1;
                 v[n] = src_fd;
+                v[n + (src_fd >= 0)] = b->empty_fd;
                 if (open_lowers(b, i, v, err) == 0)
-                        mnt = mnt_overlay_rw(v, n + (src_fd >= 0), layer_fd, b->stage_fd, err);
+                        mnt = layer_fd < 0 ? mnt_overlay_view(v, n + (src_fd >= 0) + 1, b->stage_fd,
+                                                              err)
+                                           : mnt_overlay_rw(v, n + (src_fd >= 0), layer_fd,
+                                                            b->stage_fd, err);
                 for (size_t k = 0; k < n; k++)
                         close_fd(&v[k]);
         }

@@ -20,7 +20,9 @@ struct git_call {
         struct buf *out;  /* what it prints; more than out->max is a failure. NULL: see out_fd */
         int out_fd;       /* without ${out}: where it prints to, or -1: nowhere */
         uint64_t out_max; /* bytes that may go to ${out_fd}; more is a failure */
+        uint32_t patience_ms; /* how long it may take; 0: GIT_PATIENCE_MS */
 };
+enum { GIT_PATIENCE_MS = 60 * 1000, GIT_PATIENCE_LONG_MS = 600 * 1000 };
 
 /* How git is run over the layers of a box; filled by session/errand.h. run() returns the exit
  * status (0 to 255), or -1 with a story when it could not run, ran too long or printed too much. */

@@ -1,5 +1,5 @@
 /* errand.h - git run in a box that lives for that one call: no network, no home of the user's, no
- * secret, a few limits, everything it wrote gone afterwards. Two kinds: over the layers of a box
+ * secret, a few limits, nothing to write to but a /tmp of its own. Two kinds: over the layers of a box
  * (reading what a box wrote, with a program that was not made for hostile files), and over one
  * directory that it may write to (receiving a pack). Built by the same plan and walls as any box. */
 #ifndef SESSION_ERRAND_H
@@ -14,8 +14,8 @@ struct strs;
 struct errand;
 
 /* errand_open(store, id, err): for the box ${id}, running or not; its layers are shown as the box
- * sees them, in a new upper of the errand's own that is thrown away. NULL and a story on failure.
- * errand_close(NULL) is fine; it removes what the errand wrote. */
+ * sees them, read-only, and one box serves all calls. NULL and a story on failure: E_REFUSED when
+ * the workspace belongs to another uid. errand_close(NULL) is fine; nothing is left on the disk. */
 struct errand *errand_open(const struct store *, const char *id, struct err *);
 void errand_close(struct errand *);
 #define _cleanup_errand_ __attribute__((cleanup(errand_closep)))

@@ -67,8 +67,8 @@ static int fewer(int frozen, int dir_fd, struct stack *s, struct err *err)
         return stack_read(dir_fd, "stack", s, err);
 }
 
-int frozen_lowers(struct session_plan *plan, const struct store *store, const char *id, int dir_fd,
-                  struct err *err)
+static int lowers(struct session_plan *plan, const struct store *store, const char *id, int dir_fd,
+                  bool may_squash, struct err *err)
 {
         _cleanup_stack_ struct stack s = {0};
         if (stack_read(dir_fd, "stack", &s, err) < 0)
@@ -78,7 +78,7 @@ int frozen_lowers(struct session_plan *plan, const struct store *store, const ch
         _cleanup_close_ int frozen = frozen_open(store, err);
         if (frozen < 0)
                 return -1;
-        if (s.n > WAKE_SQUASH_AT && fewer(frozen, dir_fd, &s, err) < 0)
+        if (may_squash && s.n > WAKE_SQUASH_AT && fewer(frozen, dir_fd, &s, err) < 0)
                 return damaged(id, err);
         for (size_t i = 0; i < plan->box.mounts_n; i++) {
                 struct box_mount *m = &plan->box.mounts[i];
@@ -86,6 +86,18 @@ int frozen_lowers(struct session_plan *plan, const struct store *store, const ch
                         return damaged(id, err);
         }
         return 0;
+}
+
+int frozen_lowers(struct session_plan *plan, const struct store *store, const char *id, int dir_fd,
+                  struct err *err)
+{
+        return lowers(plan, store, id, dir_fd, true, err);
+}
+
+int frozen_view(struct session_plan *plan, const struct store *store, const char *id, int dir_fd,
+                struct err *err)
+{
+        return lowers(plan, store, id, dir_fd, false, err);
 }
 
 /* root_add(r, name, kind, host, now): dev and ino as they are. */

@@ -22,6 +22,11 @@ int frozen_open(const struct store *, struct err *);
 int frozen_lowers(struct session_plan *, const struct store *, const char *id, int dir_fd,
                   struct err *);
 
+/* frozen_view(plan, store, id, dir_fd, err): the same for somebody who only looks and need not have
+ * the lock: nothing is squashed. */
+int frozen_view(struct session_plan *, const struct store *, const char *id, int dir_fd,
+                struct err *);
+
 /* frozen_roots(plan, dir_fd, err): `roots` (workspace/box_roots.h), unless it is there already;
  * directories that are new to the box are added to it. */
 int frozen_roots(const struct session_plan *, int dir_fd, struct err *);

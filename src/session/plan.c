@@ -88,7 +88,8 @@ static int plan_command(const struct session_opts *opts, const struct profile *p
 {
         /* An agent that something else will start (exec later, a script now) must be there too; one
          * that is not installed is not missed until then. */
-        if (profile->command && (opts->is_waiting || opts->argv.n || opts->once.n)) {
+        if (!opts->is_errand && profile->command &&
+            (opts->is_waiting || opts->argv.n || opts->once.n)) {
                 struct err unheard = {0};
                 toolchain_resolve(q, profile->command, tools, &unheard);
         }
@@ -186,8 +187,10 @@ int session_plan_make(const struct session_opts *opts, const struct store *store
                 goto fail;
 
         if (plan_mounts(opts, &profile, &tools, store, plan, err) < 0 ||
-            plan_limits(&profile, opts, plan, err) < 0 || plan_door(opts, store, plan, err) < 0 ||
-            plan_secrets(plan, err) < 0)
+            plan_limits(&profile, opts, plan, err) < 0)
+                goto fail;
+        if (!opts->is_errand &&
+            (plan_door(opts, store, plan, err) < 0 || plan_secrets(plan, err) < 0))
                 goto fail;
         plan_env(opts, &profile, &tools, plan);
         plan_ssh(plan);
