@@ -4,6 +4,9 @@
 #define CLI_APPLY_H
 
 #include "base/buf.h"
+#include "base/strs.h"
+#include "git/fetch.h"
+#include "git/land.h"
 #include "session/changes.h"
 #include "workspace/apply.h"
 
@@ -11,6 +14,7 @@
 #include <stdint.h>
 
 struct err;
+struct store;
 
 /* What became, or will become, of a change. */
 enum apply_fate {
@@ -23,6 +27,8 @@ enum apply_fate {
         FATE_DECLINED, /* the user said no */
         FATE_IMPLIED,  /* a directory that is made with what is in it */
         FATE_MASKED,   /* a stand-in of ours, untouched: nothing to speak of */
+        FATE_UNIT,     /* belongs to commits that nobody has decided about */
+        FATE_WAITS,    /* stays in the box with the commits it belongs to */
 };
 
 struct apply_item {
@@ -35,6 +41,20 @@ struct apply_item {
         struct buf bytes; /* APPLY_BYTES, APPLY_MERGE */
         char host_sha[SHA256_HEX_LEN + 1];
         char shown[SHA256_HEX_LEN + 1]; /* the content that was shown, or "" */
+        size_t unit; /* index plus one in the job's units: commits touch the path; 0: none do */
+};
+
+/* What a repository of the box brings: its refs, and the files that belong to its commits. */
+struct apply_unit {
+        struct git_repo *repo;
+        enum apply_fate *refs; /* one per ref: OPEN, TAKE, APPLIED, UNASKED, DECLINED, REFUSED; WAITS:
+                                  nothing of it is new */
+        bool takes_head;       /* the host's branch moves, and its files land */
+        char *waits;           /* why it does not; or NULL */
+        char *items_wait;      /* the same for its files, one by one */
+        bool is_here;          /* its commits are on the host, or will be: a merge brings them in */
+        struct git_land *land;
+        bool is_done;
 };
 
 struct apply_job {
@@ -49,6 +69,11 @@ struct apply_job {
         uint64_t ignored_n;           /* left out: build output */
         struct apply_result *results; /* one per root */
         bool is_over;                 /* the user wants no further question */
+        const struct store *store;
+        bool is_files; /* --files: files without commits */
+        struct strs git_trees; /* work trees whose git directories the box touched */
+        struct git_fetch fetch;
+        struct apply_unit *units; /* one per repository of ${fetch} */
 };
 
 /* apply_items_find(j, err): walk the roots, judge what was found. */
@@ -69,6 +94,32 @@ char apply_answer(const char *question, const char *letters);
 /* apply_merge(j, undo_fd): conflicts of text with a known base become merges where both sides
  * agree. */
 void apply_merge(struct apply_job *, int undo_fd);
+
+/* Commits (apply_git.c), in this order: apply_git_find(j, err): fetch what the box committed, and
+ * say which items belong to it. apply_git_ask(j): a question per ref; sets the fates of refs and of
+ * the items that belong to them. apply_git_begin(j): objects and locks; what cannot be had waits.
+ * apply_git_end(j, undo_fd): when the files have landed: index and refs, or the files back.
+ * apply_git_free(j). */
+int apply_git_find(struct apply_job *, struct err *);
+void apply_git_ask(struct apply_job *);
+void apply_git_begin(struct apply_job *);
+void apply_git_end(struct apply_job *, int undo_fd);
+void apply_git_free(struct apply_job *);
+
+/* apply_git_tell(j): in words. apply_git_json(j, w): as a key of the object. apply_git_left(j): were
+ * refs left that could have been taken? apply_git_is_here(j): is every branch that files wait for
+ * on the host by now, below refs/ostiary? apply_git_has_news(j): was there any ref to speak of?
+ * (apply_git_tell.c) */
+void apply_git_tell(const struct apply_job *);
+bool apply_git_left(const struct apply_job *);
+bool apply_git_is_here(const struct apply_job *);
+struct json;
+void apply_git_json(const struct apply_job *, struct json *);
+bool apply_git_has_news(const struct apply_job *);
+/* apply_git_words(ref): "main", "tag v1", "stash@{0}", quoted; the caller frees.
+ * apply_git_list(r, ref): its commits and what of them is not plain, on standard error. */
+char *apply_git_words(const struct git_ref *);
+void apply_git_list(const struct git_repo *, const struct git_ref *);
 
 /* apply_name(j, item): how its path is told, quoted; the caller frees. */
 char *apply_name(const struct apply_job *, const struct apply_item *);

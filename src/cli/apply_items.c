@@ -33,6 +33,30 @@ static bool is_named(const struct apply_job *j, size_t root, const struct ws_tal
         return false;
 }
 
+static int pass_over(void *ctx, const struct ws_change *c)
+{
+        (void)ctx;
+        (void)c;
+        return 0;
+}
+
+/* find_trees(j, root, t, err): work trees whose git directories the box touched. Paths that were
+ * asked for may be part of commits: then all of the root is looked at for them. */
+static int find_trees(struct apply_job *j, size_t root, const struct ws_tally *t, struct err *err)
+{
+        struct ws_tally all = {0};
+        struct ws_query q = j->c->query;
+        int rc = 0;
+        if (j->c->paths && !j->is_files)
+                rc = ws_walk(&j->c->roots.v[root], &q, pass_over, NULL, &all, err);
+        const struct strs *trees = j->c->paths ? &all.git_trees : &t->git_trees;
+        for (size_t i = 0; rc == 0 && i < trees->n; i++)
+                if (!strs_has(&j->git_trees, trees->v[i]))
+                        strs_add(&j->git_trees, trees->v[i]);
+        ws_tally_free(&all);
+        return rc;
+}
+
 /* walk(j, root): its changes; ignored ones only where they were asked for. */
 static int walk(struct apply_job *j, size_t root, struct err *err)
 {
@@ -61,6 +85,8 @@ static int walk(struct apply_job *j, size_t root, struct err *err)
                 for (size_t k = 0; k < t.ignored_n; k++)
                         j->ignored_n += t.ignored[k].files_n;
         }
+        if (rc == 0)
+                rc = find_trees(j, root, &t, err);
         ws_tally_free(&t);
         ws_tally_free(&again);
         return rc;
@@ -154,7 +180,10 @@ void apply_items_settle(struct apply_job *j)
                                 break;
                         if (in->fate == FATE_TAKE)
                                 continue;
-                        it->fate = in->fate == FATE_DECLINED ? FATE_DECLINED : FATE_UNASKED;
+                        it->fate = in->fate == FATE_DECLINED ? FATE_DECLINED
+                                   : in->fate == FATE_WAITS  ? FATE_WAITS
+                                                             : FATE_UNASKED;
+                        it->why = in->fate == FATE_WAITS ? in->why : it->why;
                         break;
                 }
         }

@@ -44,9 +44,12 @@ static const char *fate_name(const struct apply_job *j, const struct apply_item 
                 return "not-approved";
         case FATE_DECLINED:
                 return "declined";
+        case FATE_WAITS:
+                return "waits";
         case FATE_OPEN:
         case FATE_IMPLIED:
         case FATE_MASKED:
+        case FATE_UNIT:
                 break;
         }
         return NULL;
@@ -76,6 +79,7 @@ static int tell_json(const struct apply_job *j, int code)
                 json_close(&w, '}');
         }
         json_close(&w, ']');
+        apply_git_json(j, &w);
         json_u64(&w, "ignored", j->ignored_n);
         json_open(&w, "records", '[');
         for (size_t i = 0; i < j->c->roots.n; i++)
@@ -155,12 +159,14 @@ static void tell_dry(const struct apply_job *j)
 int apply_tell(struct apply_job *j)
 {
         size_t left = count(j, FATE_CONFLICT) + count(j, FATE_REFUSED) + count(j, FATE_UNASKED);
-        int code = left ? EXIT_NEGATIVE : EXIT_OK;
+        left += count(j, FATE_WAITS) && !apply_git_is_here(j);
         if (j->is_json)
-                return tell_json(j, code);
+                return tell_json(j, left || apply_git_left(j) ? EXIT_NEGATIVE : EXIT_OK);
         if (j->is_dry)
                 tell_dry(j);
         tell_done(j);
+        apply_git_tell(j);
+        int code = left || apply_git_left(j) ? EXIT_NEGATIVE : EXIT_OK;
         tell_each(j, FATE_CONFLICT, "in conflict, left as they are on both sides");
         if (count(j, FATE_CONFLICT))
                 out_say("%s, or edit the host's file and put the box's version aside with: ostiary "
@@ -169,11 +175,12 @@ int apply_tell(struct apply_job *j)
                                    : "try --3way, which merges text where a common base is known",
                         j->c->id);
         tell_each(j, FATE_REFUSED, "not applied");
+        tell_each(j, FATE_WAITS, "wait for the commits that they are part of");
         tell_unasked(j);
         if (j->ignored_n)
                 out_say("%" PRIu64 " ignored file%s stayed in the box (name them, or --all)",
                         j->ignored_n, j->ignored_n == 1 ? "" : "s");
-        if (j->n == 0)
+        if (j->n == 0 && !apply_git_has_news(j))
                 out_say("box %s has nothing pending%s", j->c->id,
                         j->c->paths ? " at those paths" : "");
         return code;

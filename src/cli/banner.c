@@ -6,7 +6,6 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "cli/diff.h"
 #include "cli/out.h"
 #include "cli/stream.h"
 #include "session/changes.h"
@@ -79,10 +78,9 @@ static int count(void *ctx, const struct ws_change *ch)
                 if (m->names[class].n < NAMES_MAX)
                         strs_add(&m->names[class], shown);
         }
-        /* What an agent keeps in its home, and git in its directory, is its own; only what is not
-         * plain is told. */
+        /* What an agent keeps in its home is its own; only what is not plain is told. */
         bool is_dir = (ch->after.kind == WS_NONE ? ch->before.kind : ch->after.kind) == WS_DIR;
-        if (!is_dir && !is_home && !diff_git_is_own(ch)) {
+        if (!is_dir && !is_home) {
                 m->added += ch->what == WS_ADDED;
                 m->deleted += ch->what == WS_DELETED;
                 m->modified += ch->what != WS_ADDED && ch->what != WS_DELETED;

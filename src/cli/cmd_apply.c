@@ -76,9 +76,12 @@ static int work(struct apply_job *j, struct boxpaths *p, struct err *err)
                         rc = undo_clean(undo_fd, j->c->roots.v[i].host_fd, err);
         if (rc == 0)
                 rc = apply_items_find(j, err);
+        if (rc == 0)
+                rc = apply_git_find(j, err);
         out_wait(NULL);
         if (rc < 0)
                 return out_error(err);
+        apply_git_ask(j);
         if (j->is_3way)
                 apply_merge(j, undo_fd);
         if (j->is_hunks)
@@ -89,7 +92,9 @@ static int work(struct apply_job *j, struct boxpaths *p, struct err *err)
         if (j->is_dry)
                 return apply_tell(j);
         out_wait("applying");
+        apply_git_begin(j);
         rc = apply_items_run(j, undo_fd, err);
+        apply_git_end(j, undo_fd);
         out_wait(NULL);
         int code = apply_tell(j);
         uint64_t kept = 0;
@@ -127,6 +132,8 @@ static int run(int argc, char **argv)
                 ARG_BOOL(0, "3way", &j.is_3way,
                          "merge text that both sides changed, where a common base is known"),
                 ARG_BOOL(0, "all", &j.with_all, "also what is ignored: build output"),
+                ARG_BOOL(0, "files", &j.is_files,
+                         "files alone, also those that the box committed; no commits"),
                 ARG_BOOL('n', "dry-run", &j.is_dry, "only tell what would be done"),
                 ARG_BOOL(0, "json", &j.is_json, "as JSON"),
                 ARG_END,
@@ -146,16 +153,18 @@ static int run(int argc, char **argv)
             changes_limit(&c, p.paths.v, p.paths.n, &err) < 0)
                 return out_error(&err);
         j.c = &c;
+        j.store = &p.box.store;
         int code = work(&j, &p, &err);
         if (j.results)
                 afterwards(&j, &p);
+        apply_git_free(&j);
         apply_items_free(&j);
         return code;
 }
 
 const struct cmd cmd_apply = {
         .name = "apply",
-        .args = "[BOX] [PATH...] [--hunks] [--yes[=CLASS,...]] [--3way] [--dry-run] [--json]",
+        .args = "[BOX] [PATH...] [--hunks] [--yes[=CLASS,...]] [--3way] [--files] [--dry-run] [--json]",
         .summary = "bring changes of a box to the host",
         .help = "Writes what a box changed to the host's files. Plain changes are one question; "
                 "files that somebody runs or obeys without being asked (a git hook, a build "
@@ -170,6 +179,13 @@ const struct cmd cmd_apply = {
                 "links that lead out of the directory are never applied, nor are stand-ins for "
                 "masked secrets. Ignored output stays in the box unless it is named or --all is "
                 "given.\n"
+                "\n"
+                "What the box committed is fetched, never copied: its branches, tags and stashes "
+                "become refs/ostiary/BOX/heads/NAME and so on, each asked for by the most "
+                "dangerous class that it brings, and the branch that you stand on moves with its "
+                "files when that is a fast-forward and nothing of yours is in the way. Otherwise "
+                "`git merge ostiary/BOX/heads/NAME` brings them in. --files lands the files "
+                "without the commits.\n"
                 "\n"
                 "Each file is replaced in one step, and what it replaces is kept first: `ostiary "
                 "undo` takes an apply back. Interrupted at any moment, run it again, or take it "

@@ -1,8 +1,9 @@
 /* cmd_diff.c - `ostiary diff`: what a box changed, before anything of it lands on the host.
  *
- * Reads a box's layers, running or not; wakes none, takes no lock, writes nothing. Names and
- * contents came out of a box and are made safe for a terminal (cases 76, 80); into a pipe the
- * workspace's part is an exact patch. Host git is never run. */
+ * Reads a box's layers, running or not; wakes none, takes no lock, writes nothing of the user's.
+ * Names and contents came out of a box and are made safe for a terminal (cases 76, 80); into a pipe
+ * the workspace's part is an exact patch. What the box committed is fetched into a quarantine beside
+ * the box (git/fetch.h): the host's git reads nothing else of it. */
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/exitcode.h"
@@ -63,13 +64,15 @@ static bool has_live(const struct changes *c)
         return false;
 }
 
-static int show(struct changes *c, const struct wishes *w, struct err *err)
+static int show(struct changes *c, const struct store *store, const struct wishes *w,
+                struct err *err)
 {
         bool is_tty = isatty(STDOUT_FILENO);
         bool has_colour = strcmp(w->colour, "auto") == 0     ? out_has_colour(STDOUT_FILENO)
                           : strcmp(w->colour, "always") == 0 ? true
                                                              : false;
         struct diff d = {.c = c,
+                         .store = store,
                          .form = w->is_json    ? &diff_json
                                  : w->is_stat  ? &diff_stat
                                  : w->is_names ? &diff_names
@@ -139,7 +142,7 @@ static int run(int argc, char **argv)
                 ARG_BOOL(0, "binary", &w.is_whole,
                          "binary files as git's binary patches instead of their sizes"),
                 ARG_BOOL(0, "all", &w.is_all,
-                         "also ignored files, git's own bookkeeping, the kept part of the home"),
+                         "also ignored files, patches of commits, the kept part of the home"),
                 ARG_BOOL(0, "classes", &w.is_classes, "print the tables of classes and stop"),
                 ARG_BOOL(0, "exit-code", &w.has_code, "exit status 1 when there are changes"),
                 ARG_BOOL(0, "no-pager", &w.has_no_pager, "no pager on a terminal either"),
@@ -161,7 +164,7 @@ static int run(int argc, char **argv)
         if (changes_open(&c, &p.box.store, p.box.id, (unsigned)w.turn, &err) < 0 ||
             check_workspace(&c, &err) < 0 || changes_limit(&c, p.paths.v, p.paths.n, &err) < 0)
                 return out_error(&err);
-        return show(&c, &w, &err);
+        return show(&c, &p.box.store, &w, &err);
 }
 
 const struct cmd cmd_diff = {
@@ -176,8 +179,14 @@ const struct cmd cmd_diff = {
                 "A file that somebody runs or obeys without being asked (a git hook, an editor's "
                 "task, a build script, CI, an agent's settings) is named by its class before its "
                 "diff; `ostiary diff --classes` prints the tables, and CLASS GLOB lines in "
-                "~/.config/ostiary/classes extend them. Ignored output, git's own bookkeeping and "
-                "what the box keeps in its home are counted; --all shows them.\n"
+                "~/.config/ostiary/classes extend them. Ignored output and what the box keeps in "
+                "its home are counted; --all shows them.\n"
+                "\n"
+                "What the box committed comes first: for each repository the new commits of each "
+                "branch, tag and stash, as `git log --stat` tells them (--all: with patches), and "
+                "every path in them that somebody runs or obeys, as \"committed: PATH (CLASS)\". "
+                "A git directory itself never lands: its index, hooks and configuration stay in "
+                "the box.\n"
                 "\n"
                 "PATH is relative to the current directory if that lies in the workspace, else to "
                 "the workspace; ~/PATH is in the box's home. On a terminal, control characters "

@@ -13,6 +13,7 @@
 #include "cli/undo_find.h"
 #include "cli/undo_turn.h"
 #include "session/store.h"
+#include "session/undo_refs.h"
 #include "workspace/undo.h"
 
 #include <inttypes.h>
@@ -31,7 +32,7 @@ struct job {
         struct buf written;
         struct undo_record of; /* head of the record at hand */
         size_t told_n;
-        uint64_t done_n, left_n;
+        uint64_t done_n, left_n, refs_n;
 };
 
 enum { TOLD_MAX = 200 };
@@ -88,6 +89,48 @@ static void on_left(void *arg, const char *path, const char *why)
         tell(arg, path, why, false);
 }
 
+static void on_ref(void *arg, const struct undo_ref *r, bool is_removed)
+{
+        struct job *j = arg;
+        j->done_n++;
+        j->refs_n++;
+        if (j->json) {
+                json_open(j->json, NULL, '{');
+                json_str(j->json, "ref", r->name);
+                json_str(j->json, "repository", r->tree);
+                json_str(j->json, "done", is_removed ? "removed" : "moved back");
+                json_close(j->json, '}');
+                return;
+        }
+        _cleanup_free_ char *name = str_quote(r->name);
+        printf("%-8s %s\n", is_removed ? "removed" : "restored", name);
+}
+
+static void on_ref_left(void *arg, const struct undo_ref *r, const char *why)
+{
+        struct job *j = arg;
+        j->left_n++;
+        if (j->json) {
+                json_open(j->json, NULL, '{');
+                json_str(j->json, "ref", r->name);
+                json_str(j->json, "repository", r->tree);
+                json_str(j->json, "left", why);
+                json_close(j->json, '}');
+                return;
+        }
+        _cleanup_free_ char *name = str_quote(r->name);
+        out_say("%s is left where it is: %s", name, why);
+}
+
+/* undo_refs(j, one, by, err): git refs that the record moved, after its files; not when only some
+ * paths are asked for. */
+static int undo_refs(struct job *j, const struct undo_find_one *one, uint64_t *by, struct err *err)
+{
+        struct undo_refs_hooks hooks = {.on_done = on_ref, .on_left = on_ref_left, .arg = j};
+        return one->paths.n ? 0
+                            : undo_refs_back(j->undo_fd, &j->of, j->is_dry, &hooks, by, err);
+}
+
 static int undo_one(struct job *j, const struct undo_find_one *one, struct err *err)
 {
         struct undo_opts o = {.is_dry = j->is_dry,
@@ -105,11 +148,13 @@ static int undo_one(struct job *j, const struct undo_find_one *one, struct err *
         o.has_box = box_fd >= 0;
         o.box_dir_fd = box_fd;
         int rc = undo_run(j->undo_fd, one->n, &o, &r, err);
+        if (rc == 0)
+                rc = undo_refs(j, one, &r.record_n, err);
         j->done_n += r.done_n;
         j->left_n += r.left_n;
         if (j->told_n > TOLD_MAX && !j->json)
                 out_say("and %zu more", j->told_n - TOLD_MAX);
-        if (!j->json && rc == 0 && r.done_n == 0 && r.left_n == 0)
+        if (!j->json && rc == 0 && r.done_n == 0 && r.left_n == 0 && j->refs_n == 0)
                 out_say("there is nothing to take back: everything is as it was before record "
                         "%" PRIu64,
                         one->n);

@@ -1,11 +1,12 @@
 /* diff.h - what the files of `ostiary diff` share: one walk over the roots of a box, told in one of
- * four forms. Included by cmd_diff.c, diff_*.c and, for one question, banner.c. */
+ * four forms. Included by cmd_diff.c and diff_*.c. */
 #ifndef CLI_DIFF_H
 #define CLI_DIFF_H
 
 #include "base/buf.h"
 #include "base/strs.h"
 #include "cli/pager.h"
+#include "git/fetch.h"
 #include "session/changes.h"
 #include "workspace/print.h"
 
@@ -24,13 +25,6 @@ struct diff_form {
 };
 extern const struct diff_form diff_text, diff_stat, diff_names, diff_json;
 
-/* What git keeps for itself (objects, index, logs, refs) in one git directory, summed up. */
-struct diff_git {
-        char *dir;         /* as told to the user; NULL: none in hand */
-        struct strs lines; /* a ref each, in words */
-        uint64_t refs_n, objects_n, bytes, others_n;
-};
-
 /* Changes of the home that are not shown one by one. */
 struct diff_home {
         uint64_t files_n, named_n;
@@ -46,6 +40,7 @@ struct diff_row {
 
 struct diff {
         struct changes *c;
+        const struct store *store;
         const struct diff_form *form;
         bool with_all;  /* also what is ignored, git's own bookkeeping, and the home */
         bool has_zeros; /* names end with a NUL and are not quoted */
@@ -58,7 +53,8 @@ struct diff {
         char *new_dir; /* a directory that was added and waits for something in it */
         struct ws_change new_dir_change;
         char *last_deleted;
-        struct diff_git git;
+        bool is_git_told;
+        struct git_fetch fetch; /* what the box committed; empty until it was told */
         struct diff_home home;
         bool is_root_told;
         uint64_t shown_n, noted_n;
@@ -82,11 +78,10 @@ int diff_note(struct diff *, struct err *, const char *fmt, ...)
 /* diff_name(d, path): how a path of the root in hand is told, quoted; the caller frees. */
 char *diff_name(const struct diff *, const char *path);
 
-/* diff_git_take(d, c, err): 1 when the change is git's bookkeeping and was summed up, 0 when it is
- * to be shown; -1. diff_git_flush: tell the sum. */
-int diff_git_take(struct diff *, const struct ws_change *, struct err *);
-int diff_git_flush(struct diff *, struct err *);
-/* diff_git_is_own(c): is it such bookkeeping? Also for the summary after a run. */
-bool diff_git_is_own(const struct ws_change *);
+/* diff_git_tell(d, trees, err): what the box committed in the work trees whose git directories it
+ * touched; once. diff_git_is_uncommitted(d, c): is it a change that the box's new commits leave out?
+ * Never where there are none. */
+int diff_git_tell(struct diff *, const struct strs *trees, struct err *);
+bool diff_git_is_uncommitted(const struct diff *, const struct ws_change *);
 
 #endif

@@ -1,184 +1,185 @@
-/* diff_git.c - what git keeps for itself: objects, index, logs and refs. A commit in a box touches
- * dozens of such files, and no reader learns anything from them; so they are summed up per git
- * directory, and refs are told by name, from which commit to which.
+/* diff_git.c - what a box committed, before its files: for each repository the new commits of each
+ * ref as `git log --stat` tells them, every path among them that somebody runs or obeys, and what
+ * of the git directory stays in the box. Called by diff_walk.c.
  *
- * Only files of class plain get here: hooks, settings and pointers are always shown in full. What
- * the box wrote into a ref is shown only if it is a commit's name or another ref's. */
+ * Names, messages and paths are the box's and quoted (cases 76, 80). Lines of ours begin with "# "
+ * or with words, so that a patch program passes them over. */
 #include "cli/diff.h"
 
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "git/show.h"
+#include "session/committed.h"
+#include "session/fetched.h"
 
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { REFS_MAX = 40, REF_LEN = 512 };
+enum { LOG_MAX = 64 << 20, STAGED_MAX = 50, PLAIN_STAGED = 5 };
 
-/* inner(path, is_git_dir): the part of a path below the innermost git directory, or NULL. In a root
- * that is a git directory itself everything is. */
-static const char *inner(const char *path, bool is_git_dir)
+/* git_place(r): how the repository is told: "", or "lib/sub: ". */
+static char *git_place(const struct git_repo *r)
 {
-        const char *found = is_git_dir ? path : NULL;
-        for (const char *p = path; p; p = strchr(p, '/')) {
-                p += *p == '/';
-                if (str_starts(p, ".git/"))
-                        found = p + 5;
-        }
-        /* Submodules and linked worktrees have their own within. */
-        while (found && (str_starts(found, "modules/") || str_starts(found, "worktrees/"))) {
-                const char *slash = strchr(strchr(found, '/') + 1, '/');
-                if (!slash)
-                        break;
-                found = slash + 1;
-        }
-        return found;
+        _cleanup_free_ char *shown = str_quote(r->path);
+        return *r->path ? str_fmt("%s: ", shown) : str_dup("");
 }
 
-static bool is_ref(const char *in)
+/* git_ref_words(ref): "main", "tag v1", "stash 0". */
+static char *git_ref_words(const struct git_ref *ref)
 {
-        size_t n = strlen(in);
-        return str_starts(in, "refs/") || strcmp(in, "HEAD") == 0 ||
-               strcmp(in, "packed-refs") == 0 ||
-               (n > 5 && !strchr(in, '/') && strcmp(in + n - 5, "_HEAD") == 0);
+        static const char *const heads = "refs/heads/", *const tags = "refs/tags/";
+        _cleanup_free_ char *name = str_quote(ref->name);
+        if (ref->kind == GIT_REF_HEAD && str_starts(name, heads))
+                return str_dup(name + strlen(heads));
+        if (ref->kind == GIT_REF_TAG && str_starts(name, tags))
+                return str_fmt("tag %s", name + strlen(tags));
+        return str_dup(name);
 }
 
-static bool is_bookkeeping(const char *in)
+/* git_line(d, r, path, words): "committed: sub/a (runs in CI)". */
+static int git_line(struct diff *d, const char *what, const struct git_repo *r,
+                    const struct git_path *p, const char *more, struct err *err)
 {
-        static const char *const files[] = {
-                "index",  "COMMIT_EDITMSG", "MERGE_MSG",  "MERGE_MODE", "MERGE_RR", "gc.log",
-                "gc.pid", "AUTO_MERGE",     "FETCH_HEAD", "SQUASH_MSG", "shallow"};
-        static const char *const dirs[] = {"objects/",      "logs/",      "rebase-merge/",
-                                           "rebase-apply/", "sequencer/", "rr-cache/"};
-        for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-                if (strcmp(in, files[i]) == 0)
-                        return true;
-        for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++)
-                if (str_starts(in, dirs[i]))
-                        return true;
-        return strcmp(in, "objects") == 0 || strcmp(in, "logs") == 0 || strcmp(in, "refs") == 0;
+        _cleanup_free_ char *whole = *r->path ? str_fmt("%s/%s", r->path, p->path) : str_dup(p->path);
+        _cleanup_buf_ struct buf name = {0};
+        ws_print_name(&name, "", whole);
+        bool is_classed = p->class.class != FILE_PLAIN;
+        d->noted_n++;
+        _cleanup_free_ char *line = str_fmt(
+                "%s: %s%s%s%s%s", what, buf_cstr(&name), is_classed ? " (" : "",
+                is_classed ? file_class_words(p->class.class) : "", is_classed ? ")" : "", more);
+        if (d->form == &diff_json || !d->form->note)
+                return d->form->note ? d->form->note(d, line, err) : 0;
+        return ws_print_line(&d->print, is_classed ? PRINT_WARN : PRINT_PLAIN, err, "%s", line);
 }
 
-/* value(view, path, node): what a ref holds, in words; the caller frees. */
-static char *value(const struct ws_view *v, const char *path, const struct ws_node *node)
+/* git_log(d, r, ref): the commits, line by line. */
+static int git_log(struct diff *d, const struct git_repo *r, const struct git_ref *ref,
+                   struct err *err)
 {
-        if (node->kind == WS_NONE)
-                return NULL;
-        struct ws_node now;
-        char text[REF_LEN + 1];
-        _cleanup_close_ int fd = node->kind == WS_FILE ? ws_view_file(v, path, &now, NULL) : -1;
-        ssize_t n = fd < 0 ? -1 : read(fd, text, REF_LEN);
-        if (n < 0)
-                return str_dup("something else than a ref");
-        text[n] = 0;
-        text[strcspn(text, "\n")] = 0;
-        size_t hex = strspn(text, "0123456789abcdef");
-        if ((hex == 40 || hex == 64) && !text[hex]) {
-                text[12] = 0;
-                return str_dup(text);
-        }
-        if (str_starts(text, "ref: ")) {
-                _cleanup_free_ char *shown = str_quote(text + 5);
-                return str_dup(shown);
-        }
-        return str_dup("something else than a ref");
-}
-
-static void add_ref(struct diff *d, const struct ws_change *c, const char *in)
-{
-        struct diff_git *g = &d->git;
-        if (++g->refs_n > REFS_MAX)
-                return;
-        _cleanup_free_ char *name = str_quote(in);
-        if (strcmp(in, "packed-refs") == 0) {
-                strs_addf(&g->lines, "packed-refs %s", ws_what_name(c->what));
-                return;
-        }
-        _cleanup_free_ char *from = value(&c->root->before, c->path, &c->before);
-        _cleanup_free_ char *to = value(&c->root->after, c->path, &c->after);
-        if (!from)
-                strs_addf(&g->lines, "%s is new, at %s", name, to ? to : "nothing");
-        else if (!to)
-                strs_addf(&g->lines, "%s is gone, was at %s", name, from);
-        else
-                strs_addf(&g->lines, "%s %s..%s", name, from, to);
-}
-
-/* asks_inside(d, is_git_dir): did the user name a path within a git directory? */
-static bool asks_inside(const struct diff *d, bool is_git_dir)
-{
-        const struct strs *asked = d->c->paths ? &d->c->paths[d->root] : NULL;
-        for (size_t i = 0; asked && i < asked->n; i++) {
-                _cleanup_free_ char *path = str_fmt("%s/", asked->v[i]);
-                if (asked->v[i][0] && inner(path, is_git_dir))
-                        return true;
-        }
-        return false;
-}
-
-/* own(c): the path below its git directory, if it is a plain file that git keeps for itself. */
-static const char *own(const struct ws_change *c)
-{
-        const char *in = inner(c->path, str_starts(c->root->name, "git"));
-        bool is_plain = c->class.class == FILE_PLAIN && !c->class.is_odd && !c->is_masked;
-        return is_plain && in && (is_ref(in) || is_bookkeeping(in)) ? in : NULL;
-}
-
-bool diff_git_is_own(const struct ws_change *c)
-{
-        return own(c) != NULL;
-}
-
-int diff_git_take(struct diff *d, const struct ws_change *c, struct err *err)
-{
-        const char *in = own(c);
-        if (d->with_all || !in || asks_inside(d, str_starts(c->root->name, "git")))
-                return 0;
-
-        size_t dir_len = (size_t)(in - c->path);
-        _cleanup_free_ char *rel = strndup(c->path, dir_len ? dir_len - 1 : 0);
-        if (!rel)
-                str_no_memory();
-        _cleanup_free_ char *dir = diff_name(d, rel);
-        if (d->git.dir && strcmp(d->git.dir, dir) != 0 && diff_git_flush(d, err) < 0)
+        _cleanup_buf_ struct buf log = {.max = LOG_MAX};
+        if (git_show_log(r, ref, d->with_all, &log, err) < 0)
                 return -1;
-        if (!d->git.dir)
-                d->git.dir = take_ptr(&dir);
-        if (c->after.kind == WS_DIR || (c->after.kind == WS_NONE && c->before.kind == WS_DIR))
-                return 1;
-        if (is_ref(in) && !is_bookkeeping(in)) {
-                add_ref(d, c, in);
-        } else if (str_starts(in, "objects/")) {
-                d->git.objects_n++;
-                d->git.bytes += c->after.kind == WS_FILE ? c->after.size : 0;
-        } else {
-                d->git.others_n++;
+        _cleanup_free_ char *text = str_dup(buf_cstr(&log));
+        char *rest = text;
+        for (char *line; (line = strsep(&rest, "\n")) && (rest || *line);) {
+                _cleanup_free_ char *shown = str_quote(line);
+                if (diff_note(d, err, "  %s", shown) < 0)
+                        return -1;
         }
-        return 1;
+        return 0;
 }
 
-int diff_git_flush(struct diff *d, struct err *err)
+static int git_tell_ref(struct diff *d, const struct git_repo *r, const struct git_ref *ref,
+                        struct err *err)
 {
-        struct diff_git g = d->git;
-        d->git = (struct diff_git){0};
-        if (!g.dir)
+        _cleanup_free_ char *place = git_place(r), *words = git_ref_words(ref);
+        if (ref->refused)
+                return diff_note(d, err, "%s%s stays in the box: %s", place, words, ref->refused);
+        if (!ref->is_new)
                 return 0;
-        char n[32], bytes[16];
-        int rc = 0;
-        for (size_t i = 0; i < g.lines.n && rc == 0; i++)
-                rc = diff_note(d, err, "%s: %s", g.dir, g.lines.v[i]);
-        if (rc == 0 && g.refs_n > REFS_MAX)
-                rc = diff_note(d, err, "%s: and %s more refs; --all shows them", g.dir,
-                               ws_print_number(g.refs_n - REFS_MAX, n));
-        if (rc == 0 && g.objects_n + g.others_n > 0) {
-                char others[32];
-                rc = diff_note(d, err,
-                               "%s: %s objects (%s) and %s other files of git's own bookkeeping; "
-                               "--all shows them",
-                               g.dir, ws_print_number(g.objects_n, n),
-                               str_size_words(g.bytes, bytes), ws_print_number(g.others_n, others));
+        char n[32];
+        if (diff_note(d, err, "%s%s: %s new commit%s", place, words,
+                      ws_print_number(ref->commits_all, n), ref->commits_all == 1 ? "" : "s") < 0)
+                return -1;
+        if (d->form != &diff_json && d->form->note && git_log(d, r, ref, err) < 0)
+                return -1;
+        _cleanup_free_ char *on = ref->kind == GIT_REF_HEAD && r->head && strcmp(r->head, ref->name) == 0
+                                          ? str_dup("")
+                                          : str_fmt(", in %s", words);
+        for (size_t i = 0; i < ref->paths.n; i++)
+                if (ref->paths.v[i].class.class != FILE_PLAIN &&
+                    git_line(d, "committed", r, &ref->paths.v[i], on, err) < 0)
+                        return -1;
+        return 0;
+}
+
+/* git_tell_head(d, r): what the branch's move brings without a new commit of its own. */
+static int git_tell_head(struct diff *d, const struct git_repo *r, struct err *err)
+{
+        for (size_t k = 0; k < r->refs_n; k++)
+                if (r->head && strcmp(r->refs[k].name, r->head) == 0 && r->refs[k].is_new)
+                        return 0; /* told with its commits */
+        for (size_t i = 0; i < r->touched.n; i++)
+                if (r->touched.v[i].class.class != FILE_PLAIN &&
+                    git_line(d, "committed", r, &r->touched.v[i], "", err) < 0)
+                        return -1;
+        return 0;
+}
+
+static int git_tell_staged(struct diff *d, const struct git_repo *r, struct err *err)
+{
+        size_t plain_n = 0;
+        for (size_t i = 0; i < r->staged.n; i++) {
+                bool is_plain = r->staged.v[i].class.class == FILE_PLAIN;
+                plain_n += is_plain;
+                if ((!is_plain || plain_n <= PLAIN_STAGED) && i < STAGED_MAX &&
+                    git_line(d, "staged", r, &r->staged.v[i], "; the index stays in the box", err) <
+                            0)
+                        return -1;
         }
-        strs_free(&g.lines);
-        free(g.dir);
-        return rc;
+        _cleanup_free_ char *place = git_place(r);
+        char n[32];
+        return plain_n > PLAIN_STAGED
+                       ? diff_note(d, err, "%s%s plain files are staged in the box's index in all",
+                                   place, ws_print_number(plain_n, n))
+                       : 0;
+}
+
+static int git_tell_rest(struct diff *d, const struct git_repo *r, struct err *err)
+{
+        _cleanup_free_ char *place = git_place(r);
+        for (size_t i = 0; i < r->config.n; i++)
+                if (diff_note(d, err, "%sits configuration stays in the box; to have it too: %s",
+                              place, r->config.v[i]) < 0)
+                        return -1;
+        char n[32];
+        return r->notes_n ? diff_note(d, err,
+                                      "%s%s other change%s of its git directory (hooks, info, "
+                                      "notes, remotes) stay%s in the box",
+                                      place, ws_print_number(r->notes_n, n),
+                                      r->notes_n == 1 ? "" : "s", r->notes_n == 1 ? "s" : "")
+                          : 0;
+}
+
+static int git_tell_repo(struct diff *d, const struct git_repo *r, struct err *err)
+{
+        _cleanup_free_ char *place = git_place(r);
+        if (r->waits)
+                return diff_note(d, err, "%swhat the box committed waits in it: %s", place,
+                                 r->waits);
+        if (!r->host_git &&
+            diff_note(d, err, "%sonly the box has this repository; apply asks before it is made",
+                      *place ? place : "the workspace: ") < 0)
+                return -1;
+        for (size_t i = 0; i < r->refs_n; i++)
+                if (git_tell_ref(d, r, &r->refs[i], err) < 0)
+                        return -1;
+        if (git_tell_head(d, r, err) < 0 || git_tell_staged(d, r, err) < 0)
+                return -1;
+        return git_tell_rest(d, r, err);
+}
+
+int diff_git_tell(struct diff *d, const struct strs *trees, struct err *err)
+{
+        if (d->is_git_told || trees->n == 0 || d->c->turn)
+                return 0;
+        d->is_git_told = true;
+        struct err why = {0};
+        if (fetched_get(d->c, d->store, trees, &d->fetch, &why) < 0)
+                return diff_note(d, err, "what the box committed cannot be read: %s", why.text);
+        if (d->fetch.waits)
+                return diff_note(d, err, "%s", d->fetch.waits);
+        for (size_t i = 0; i < d->fetch.n; i++)
+                if (git_tell_repo(d, &d->fetch.v[i], err) < 0)
+                        return -1;
+        return 0;
+}
+
+bool diff_git_is_uncommitted(const struct diff *d, const struct ws_change *c)
+{
+        struct git_repo *r = NULL;
+        enum committed how = committed_of(&d->fetch, c, &r);
+        return r && r->touched.n && how != COMMITTED_WHOLLY && c->after.kind != WS_DIR;
 }

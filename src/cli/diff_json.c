@@ -75,6 +75,7 @@ static int json_change(struct diff *d, const struct ws_change *c, struct err *er
         json_bool(&j, "ignored", c->is_ignored);
         json_bool(&j, "masked", c->is_masked);
         json_str(&j, "refused", c->refused);
+        json_bool(&j, "uncommitted", diff_git_is_uncommitted(d, c));
         put_node(&j, "before", &c->before);
         put_node(&j, "after", &c->after);
         struct ws_print_count n;
@@ -95,11 +96,72 @@ static int json_note(struct diff *d, const char *words, struct err *err)
         return 0;
 }
 
+static void put_paths(struct json *j, const char *key, const struct git_paths *p)
+{
+        json_open(j, key, '[');
+        for (size_t i = 0; i < p->n; i++) {
+                const char what[2] = {p->v[i].what, 0};
+                json_open(j, NULL, '{');
+                json_str(j, "path", p->v[i].path);
+                json_str(j, "what", what);
+                json_str(j, "class", file_class_name(p->v[i].class.class));
+                json_str(j, "why", *p->v[i].class.why ? p->v[i].class.why : NULL);
+                json_close(j, '}');
+        }
+        json_close(j, ']');
+}
+
+static void put_ref(struct json *j, const struct git_ref *r)
+{
+        json_open(j, NULL, '{');
+        json_str(j, "ref", r->name);
+        json_str(j, "lands_as", r->local);
+        json_str(j, "tip", r->tip);
+        json_bool(j, "new", r->is_new);
+        json_str(j, "refused", r->refused);
+        json_str(j, "class", file_class_name(r->worst));
+        json_u64(j, "commits_n", r->commits_all);
+        json_open(j, "commits", '[');
+        for (size_t i = 0; i < r->commits_n; i++) {
+                json_open(j, NULL, '{');
+                json_str(j, "id", r->commits[i].id);
+                json_str(j, "subject", r->commits[i].subject);
+                json_str(j, "author", r->commits[i].author);
+                json_i64(j, "when", r->commits[i].when_s);
+                json_close(j, '}');
+        }
+        json_close(j, ']');
+        put_paths(j, "paths", &r->paths);
+        json_close(j, '}');
+}
+
+static void put_repos(struct json *j, const struct git_fetch *f)
+{
+        json_open(j, "repositories", '[');
+        for (size_t i = 0; i < f->n; i++) {
+                const struct git_repo *r = &f->v[i];
+                json_open(j, NULL, '{');
+                json_str(j, "path", r->path);
+                json_bool(j, "on_host", r->host_git != NULL);
+                json_str(j, "waits", r->waits);
+                json_str(j, "head", r->head);
+                json_open(j, "refs", '[');
+                for (size_t k = 0; k < r->refs_n; k++)
+                        if (r->refs[k].is_new || r->refs[k].refused)
+                                put_ref(j, &r->refs[k]);
+                json_close(j, ']');
+                put_paths(j, "staged", &r->staged);
+                json_close(j, '}');
+        }
+        json_close(j, ']');
+}
+
 static int json_end(struct diff *d, struct err *err)
 {
         _cleanup_buf_ struct buf b = {0};
         struct json j = {.out = &b, .depth = 2, .has_item = {true, true, true}};
         json_close(&j, ']');
+        put_repos(&j, &d->fetch);
         json_open(&j, "notes", '[');
         for (size_t i = 0; i < d->notes.n; i++)
                 json_str(&j, NULL, d->notes.v[i]);

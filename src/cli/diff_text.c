@@ -43,6 +43,9 @@ static int text_change(struct diff *d, const struct ws_change *c, struct err *er
         _cleanup_free_ char *prefix = strcmp(r->name, "ws") == 0 ? NULL
                                       : r->kind == WS_ROOT_HOME  ? str_dup("~/")
                                                                  : str_fmt("%s/", r->host);
+        if (diff_git_is_uncommitted(d, c) &&
+            ws_print_line(&d->print, PRINT_PLAIN, err, "# not committed:") < 0)
+                return -1;
         d->print.name_prefix = prefix;
         int rc = ws_print_change(&d->print, c, err);
         d->print.name_prefix = NULL;

@@ -123,9 +123,7 @@ static int on_change(struct diff *d, const struct ws_change *c, struct err *err)
 {
         if (c->is_masked && changes_is_untouched(d->c, c))
                 return 0;
-        int skipped = diff_git_take(d, c, err);
-        if (skipped == 0)
-                skipped = take_home(d, c, err);
+        int skipped = take_home(d, c, err);
         if (skipped != 0) {
                 /* A directory that waits has something in it now. */
                 if (d->new_dir && str_is_beneath(c->path, d->new_dir)) {
@@ -227,6 +225,9 @@ static int on_root(struct diff *d, struct ws_query *q, struct err *err)
                 l = (struct list){0};
                 rc = ws_walk(root, q, keep, &l, &t, err);
         }
+        bool is_limited = d->c->paths != NULL;
+        if (rc == 0 && !is_limited)
+                rc = diff_git_tell(d, &t.git_trees, err);
         if (rc == 0) {
                 ws_changes_rename(&l.all);
                 for (size_t i = 0; i < l.all.n && rc == 0; i++)
@@ -241,11 +242,11 @@ static int on_root(struct diff *d, struct ws_query *q, struct err *err)
                                LIST_MAX);
                 if (rc == 0)
                         rc = ws_walk(root, q, on_stream, &s, &t, err);
+                if (rc == 0 && !is_limited)
+                        rc = diff_git_tell(d, &t.git_trees, err);
         }
         if (rc == 0)
                 rc = flush_new_dir(d, err);
-        if (rc == 0)
-                rc = diff_git_flush(d, err);
         if (rc == 0)
                 rc = flush_home(d, err);
         if (rc == 0)
@@ -288,8 +289,7 @@ void diff_free(struct diff *d)
         free(d->rows);
         ws_tally_free(&d->tally);
         strs_free(&d->notes);
-        strs_free(&d->git.lines);
-        free(d->git.dir);
+        git_fetch_free(&d->fetch);
         free(d->new_dir);
         free(d->last_deleted);
 }

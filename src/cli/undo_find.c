@@ -116,7 +116,7 @@ static bool is_taking_back(const struct here *h, uint64_t n)
 static int pick(void *ctx, const struct undo_record *r)
 {
         struct here *h = ctx;
-        if (r->is_undone || !*r->root || is_taking_back(h, r->n) || r->entries_n == 0 ||
+        if (r->is_undone || !*r->root || is_taking_back(h, r->n) || (r->entries_n == 0 && r->refs_n == 0) ||
             !str_is_beneath(h->cwd, r->root))
                 return 0;
         add(h->found, r->n);

@@ -13,6 +13,8 @@
  *                                      counts.
  *   open MODE<TAB>INODE<TAB>PATH       a directory ("." the root) that was opened for the moment:
  *                                      an interrupted run left it so, and this is its own mode
+ *   ref TREE<TAB>NAME<TAB>FROM<TAB>TO  a git ref of the repository at TREE that is moved with it; an
+ *                                      id that is "-" stands for none
  *   skip PATH                          it was not touched after all
  *   swept 1                            temporary files of the interrupted run were removed, and
  *                                      the directories that it had opened are shut
@@ -79,6 +81,10 @@ struct undo_shut {
         mode_t mode; /* with setgid and sticky */
         uint64_t ino;
 };
+struct undo_ref {
+        char *tree, *name;
+        char *from, *to; /* ids in hexadecimal; "": none */
+};
 struct undo_record {
         uint64_t n;
         char *what, *box, *layer, *root; /* "" when the record does not say */
@@ -93,6 +99,8 @@ struct undo_record {
         size_t entries_n;       /* counted in any case; without entries: lines */
         struct undo_shut *shut; /* read with the entries */
         size_t shut_n;
+        struct undo_ref *refs; /* in the order in which they moved; read in any case */
+        size_t refs_n;
 };
 void undo_record_free(struct undo_record *);
 #define _cleanup_record_ __attribute__((cleanup(undo_record_free)))
@@ -145,6 +153,8 @@ const char *undo_temp(const struct undo_writer *);
 void undo_add(struct undo_writer *, const char *path, const struct undo_state *before,
               const struct undo_state *after);
 void undo_skip(struct undo_writer *, const char *path);
+/* undo_ref_add(w, ref): a git ref that will move; synced before it does, like a path. */
+void undo_ref_add(struct undo_writer *, const struct undo_ref *);
 /* undo_opened(w, s): a directory that will be opened for the moment. */
 void undo_opened(struct undo_writer *, const struct undo_shut *);
 /* undo_undone(w, by, path): that a part, or with NULL all of it, was taken back by record ${by}. */

@@ -27,6 +27,13 @@ void undo_record_free(struct undo_record *r)
         }
         for (size_t i = 0; i < r->shut_n; i++)
                 free(r->shut[i].path);
+        for (size_t i = 0; i < r->refs_n; i++) {
+                free(r->refs[i].tree);
+                free(r->refs[i].name);
+                free(r->refs[i].from);
+                free(r->refs[i].to);
+        }
+        free(r->refs);
         free(r->shut);
         free(r->v);
         free(r->what);
@@ -175,6 +182,33 @@ static void read_open(struct undo_record *r, char *value)
                 (struct undo_shut){.path = str_dup(path), .mode = (mode_t)m, .ino = n};
 }
 
+/* is_id(text): hexadecimal as git writes an id, or "-" for none. */
+static bool is_id(const char *text)
+{
+        size_t n = strspn(text, "0123456789abcdef");
+        return strcmp(text, "-") == 0 || ((n == 40 || n == 64) && text[n] == 0);
+}
+
+static void read_ref(struct undo_record *r, char *value)
+{
+        char *tree = undo_field(&value), *name = undo_field(&value);
+        char *from = undo_field(&value), *to = undo_field(&value);
+        if (!to || value || tree[0] != '/' || !str_starts(name, "refs/") || !is_id(from) ||
+            !is_id(to))
+                return;
+        if ((r->refs_n & (r->refs_n - 1)) == 0) {
+                struct undo_ref *v =
+                        reallocarray(r->refs, r->refs_n ? 2 * r->refs_n : 1, sizeof *v);
+                if (!v)
+                        str_no_memory();
+                r->refs = v;
+        }
+        r->refs[r->refs_n++] = (struct undo_ref){.tree = str_dup(tree),
+                                                 .name = str_dup(name),
+                                                 .from = str_dup(*from == '-' ? "" : from),
+                                                 .to = str_dup(*to == '-' ? "" : to)};
+}
+
 static void set(char **to, const char *value)
 {
         free(*to);
@@ -196,6 +230,8 @@ static void read_line(struct reader *d, char *key, char *value, bool with_entrie
         } else if (strcmp(key, "open") == 0) {
                 if (with_entries)
                         read_open(r, value);
+        } else if (strcmp(key, "ref") == 0) {
+                read_ref(r, value);
         } else if (strcmp(key, "undone") == 0) {
                 read_undone(d, value);
         } else if (strcmp(key, "done") == 0) {

@@ -197,6 +197,16 @@ void undo_skip(struct undo_writer *w, const char *path)
                 flush(w);
 }
 
+void undo_ref_add(struct undo_writer *w, const struct undo_ref *r)
+{
+        _cleanup_buf_ struct buf b = {0};
+        undo_field_put(&b, r->tree);
+        buf_put_u8(&b, '\t');
+        undo_field_put(&b, r->name);
+        buf_put_fmt(&b, "\t%s\t%s", *r->from ? r->from : "-", *r->to ? r->to : "-");
+        put_fields(w, "ref", &b);
+}
+
 void undo_opened(struct undo_writer *w, const struct undo_shut *s)
 {
         _cleanup_buf_ struct buf b = {0};

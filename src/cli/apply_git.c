@@ -1,0 +1,453 @@
+/* apply_git.c - the commits of a box: which of its files belong to them, who decides, and the order
+ * in which objects, files, index and refs land.
+ *
+ * Landing has two units: commits, ref by ref, and changes that the box did not commit. A path that
+ * new commits of the box's branch touch lands with them or not at all: as a loose file it would be
+ * in the way of the merge that brings them later. */
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "cli/apply.h"
+#include "cli/out.h"
+#include "git/show.h"
+#include "session/committed.h"
+#include "session/fetched.h"
+#include "session/undo_refs.h"
+#include "workspace/print.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOW_MAX = 64 << 20 };
+
+static struct apply_unit *unit_of(const struct apply_job *j, const struct apply_item *it)
+{
+        return it->unit ? &j->units[it->unit - 1] : NULL;
+}
+
+/* unit_waits(u, why): the branch does not move; the first reason counts. Takes ${why} over. */
+static void unit_waits(struct apply_unit *u, char *why)
+{
+        u->takes_head = false;
+        if (u->waits)
+                free(why);
+        else
+                u->waits = why;
+}
+
+/* owner_of(j, u, ref): the ref that the work tree's branch is, where its repository's refs are
+ * told: a linked work tree shares them with an earlier one. */
+static struct git_ref *owner_of(const struct apply_job *j, const struct apply_unit *u,
+                                enum apply_fate **fate)
+{
+        const struct git_repo *r = u->repo;
+        for (size_t i = 0; r->head && i < j->fetch.n; i++) {
+                struct git_repo *o = &j->fetch.v[i];
+                bool is_same = o == r || (r->shares && o->host_common && r->host_common &&
+                                          strcmp(o->host_common, r->host_common) == 0);
+                for (size_t k = 0; is_same && k < o->refs_n; k++) {
+                        if (strcmp(o->refs[k].name, r->head) != 0)
+                                continue;
+                        *fate = &j->units[i].refs[k];
+                        return &o->refs[k];
+                }
+        }
+        return NULL;
+}
+
+/* --- finding ------------------------------------------------------------------------------------
+ */
+
+/* belongs(j, it): does it land with the commits of a repository? Then which one's. */
+static size_t belongs(const struct apply_job *j, const struct apply_item *it)
+{
+        struct git_repo *r = NULL;
+        if (it->fate != FATE_OPEN && it->fate != FATE_CONFLICT && it->fate != FATE_REFUSED)
+                return 0;
+        if (committed_of(&j->fetch, it->change, &r) == COMMITTED_NOT_TOUCHED)
+                return 0;
+        return (size_t)(r - j->fetch.v) + 1;
+}
+
+/* is_wanted(r, ref): is there anything to decide? */
+static bool is_wanted(const struct git_repo *r, const struct git_ref *ref)
+{
+        return ref->is_new || (r->is_ff && r->head && strcmp(r->head, ref->name) == 0);
+}
+
+/* is_limited(j): chosen paths and hunks are no whole commits. */
+static bool is_limited(const struct apply_job *j)
+{
+        return j->is_files || j->is_hunks || j->c->paths;
+}
+
+static void unit_begin(struct apply_job *j, size_t i)
+{
+        struct apply_unit *u = &j->units[i];
+        u->repo = &j->fetch.v[i];
+        u->takes_head = u->repo->is_ff && !u->repo->waits && !is_limited(j);
+        u->refs = calloc(u->repo->refs_n + 1, sizeof *u->refs);
+        if (!u->refs)
+                str_no_memory();
+        for (size_t k = 0; k < u->repo->refs_n; k++) {
+                const struct git_ref *ref = &u->repo->refs[k];
+                u->refs[k] = ref->refused                 ? FATE_REFUSED
+                             : is_wanted(u->repo, ref) ? FATE_OPEN
+                                                          : FATE_WAITS;
+        }
+}
+
+int apply_git_find(struct apply_job *j, struct err *err)
+{
+        if (fetched_get(j->c, j->store, &j->git_trees, &j->fetch, err) < 0)
+                return -1;
+        j->units = calloc(j->fetch.n + 1, sizeof *j->units);
+        if (!j->units)
+                str_no_memory();
+        for (size_t i = 0; i < j->fetch.n; i++)
+                unit_begin(j, i);
+        for (size_t i = 0; i < j->n; i++) {
+                j->v[i].unit = belongs(j, &j->v[i]);
+                if (j->v[i].unit && j->v[i].fate == FATE_OPEN)
+                        j->v[i].fate = FATE_UNIT;
+        }
+        return 0;
+}
+
+/* --- asking -------------------------------------------------------------------------------------
+ */
+
+static bool may_class(const struct apply_job *j, enum file_class class)
+{
+        if (class == FILE_PLAIN)
+                return j->has_yes || j->is_dry;
+        return j->yes[class];
+}
+
+/* may_paths(j, paths): is every class among them one that --yes names? */
+static bool may_paths(const struct apply_job *j, const struct git_paths *p)
+{
+        for (size_t i = 0; i < p->n; i++)
+                if (!may_class(j, p->v[i].class.class))
+                        return false;
+        return true;
+}
+
+/* may_items(j, unit): the same of the files that belong to the unit. */
+static bool may_items(const struct apply_job *j, const struct apply_unit *u)
+{
+        for (size_t i = 0; i < j->n; i++)
+                if (unit_of(j, &j->v[i]) == u && !may_class(j, j->v[i].change->class.class))
+                        return false;
+        return true;
+}
+
+static bool is_head(const struct git_repo *r, const struct git_ref *ref)
+{
+        return r->head && strcmp(r->head, ref->name) == 0;
+}
+
+/* show_ref(r, ref): its commits with their patches, safe for a terminal. */
+static void show_ref(const struct git_repo *r, const struct git_ref *ref)
+{
+        struct err err = {0};
+        _cleanup_buf_ struct buf log = {.max = SHOW_MAX}, safe = {.max = SHOW_MAX};
+        if (git_show_log(r, ref, true, &log, &err) < 0) {
+                out_say("%s", err.text);
+                return;
+        }
+        ws_print_shown(&safe, buf_cstr(&log), log.len, out_has_colour(2));
+        fputs(buf_cstr(&safe), stderr);
+}
+
+/* ask_ref(j, u, k): somebody at a terminal decides. */
+static enum apply_fate ask_ref(struct apply_job *j, struct apply_unit *u, size_t k)
+{
+        const struct git_repo *r = u->repo;
+        const struct git_ref *ref = &r->refs[k];
+        apply_git_list(r, ref);
+        const char *what = !r->host_git ? "Make the repository with the host's git, and take them?"
+                           : is_head(r, ref) && u->takes_head ? "Take them, and move the host's branch?"
+                                                              : "Take them?";
+        _cleanup_free_ char *question = str_fmt("%s (%s) [y/N, d shows, q ends]", what,
+                                                file_class_words(ref->worst));
+        for (;;) {
+                char got = apply_answer(question, "nydq");
+                if (got == 'd') {
+                        show_ref(r, ref);
+                        continue;
+                }
+                j->is_over = got == 'q';
+                return got == 'y' ? FATE_TAKE : FATE_DECLINED;
+        }
+}
+
+/* decide_ref(j, u, k): by --yes, by a person, or not at all. */
+static enum apply_fate decide_ref(struct apply_job *j, struct apply_unit *u, size_t k)
+{
+        const struct git_ref *ref = &u->repo->refs[k];
+        bool is_moved = is_head(u->repo, ref) && u->takes_head;
+        bool may = may_paths(j, &ref->paths) && (!is_moved || (may_paths(j, &u->repo->touched) && may_items(j, u)));
+        if (j->is_over)
+                return FATE_DECLINED;
+        if (u->repo->host_git && may)
+                return FATE_TAKE;
+        if (j->has_yes || j->is_dry || !j->has_terminal)
+                return FATE_UNASKED;
+        return ask_ref(j, u, k);
+}
+
+static bool is_pending(void *arg, const char *path)
+{
+        const struct apply_unit *u = ((void **)arg)[0];
+        const struct apply_job *j = ((void **)arg)[1];
+        for (size_t i = 0; i < j->n; i++)
+                if (unit_of(j, &j->v[i]) == u &&
+                    strcmp(fetched_path(u->repo, j->v[i].change->path), path) == 0)
+                        return true;
+        return false;
+}
+
+/* find_obstacle(j, u): what keeps the branch from moving, before anybody is asked. */
+static void find_obstacle(struct apply_job *j, struct apply_unit *u)
+{
+        char *why = NULL;
+        struct err err = {0};
+        void *arg[] = {u, j};
+        if (!u->takes_head)
+                return;
+        for (size_t i = 0; i < j->n; i++) {
+                const struct apply_item *it = &j->v[i];
+                if (unit_of(j, it) != u || it->fate == FATE_UNIT)
+                        continue;
+                _cleanup_free_ char *name = apply_name(j, it);
+                unit_waits(u, str_fmt("%s: %s", name,
+                                      it->fate == FATE_CONFLICT ? apply_conflict_words(it->conflict)
+                                                                : it->why));
+                return;
+        }
+        if (git_land_obstacle(u->repo, is_pending, arg, &why, &err) < 0)
+                unit_waits(u, str_dup(err.text));
+        else if (why)
+                unit_waits(u, why);
+}
+
+/* settle_head(j, u): the branch moves only when its ref was taken. */
+static void settle_head(const struct apply_job *j, struct apply_unit *u)
+{
+        enum apply_fate *fate = NULL;
+        struct git_ref *ref = owner_of(j, u, &fate);
+        if (!u->takes_head || (ref && *fate == FATE_TAKE))
+                return;
+        if (ref && *fate == FATE_DECLINED)
+                unit_waits(u, str_dup("its commits were not taken"));
+        else if (ref && *fate == FATE_REFUSED)
+                unit_waits(u, str_dup(ref->refused));
+        else
+                unit_waits(u, str_dup("its commits were not approved"));
+}
+
+/* settle_items(j): what belongs to commits follows them. A repository that the host does not have,
+ * and does not get, is in nobody's way: its files are files. */
+static void settle_items(struct apply_job *j)
+{
+        for (size_t i = 0; i < j->n; i++) {
+                struct apply_item *it = &j->v[i];
+                const struct apply_unit *u = unit_of(j, it);
+                if (!u || it->fate == FATE_REFUSED)
+                        continue;
+                if (u->takes_head) {
+                        it->fate = FATE_TAKE;
+                } else if (j->is_files || (!u->repo->host_git && it->fate == FATE_UNIT)) {
+                        it->fate = it->fate == FATE_UNIT ? FATE_OPEN : it->fate;
+                        it->unit = 0;
+                } else {
+                        it->fate = FATE_WAITS;
+                        it->why = u->items_wait;
+                }
+        }
+}
+
+/* wait_words(j, u): of files whose branch does not move: how they arrive. */
+static char *wait_words(const struct apply_job *j, struct apply_unit *u)
+{
+        enum apply_fate *fate = NULL;
+        const struct git_ref *ref = owner_of(j, u, &fate);
+        if (is_limited(j))
+                return str_dup("it is part of the box's commits, which land as a whole: apply "
+                               "without paths, or with --files to have it without its commit");
+        if (!ref || u->repo->waits)
+                return str_dup("it waits in the box with the commits that it is part of");
+        if (*fate != FATE_TAKE && strcmp(ref->landed, ref->tip) != 0)
+                return str_dup("it waits in the box with the commits that it is part of");
+        u->is_here = true;
+        _cleanup_free_ char *local = str_quote(ref->local + strlen("refs/"));
+        return str_fmt("it comes with the commits that it is part of: git merge %s", local);
+}
+
+void apply_git_ask(struct apply_job *j)
+{
+        for (size_t i = 0; i < j->fetch.n; i++) {
+                struct apply_unit *u = &j->units[i];
+                find_obstacle(j, u);
+                for (size_t k = 0; k < u->repo->refs_n; k++)
+                        if (u->refs[k] == FATE_OPEN)
+                                u->refs[k] = is_limited(j)    ? FATE_WAITS
+                                             : u->repo->waits ? FATE_REFUSED
+                                                              : decide_ref(j, u, k);
+        }
+        for (size_t i = 0; i < j->fetch.n; i++) {
+                settle_head(j, &j->units[i]);
+                j->units[i].items_wait = wait_words(j, &j->units[i]);
+        }
+        settle_items(j);
+}
+
+/* --- landing ------------------------------------------------------------------------------------
+ */
+
+/* give_up(j, u, why): nothing of it lands. */
+static void give_up(struct apply_job *j, struct apply_unit *u, const char *why)
+{
+        unit_waits(u, str_dup(why));
+        for (size_t k = 0; k < u->repo->refs_n; k++)
+                if (u->refs[k] == FATE_TAKE) {
+                        u->refs[k] = FATE_REFUSED;
+                        free(u->repo->refs[k].refused);
+                        u->repo->refs[k].refused = str_dup(why);
+                }
+        for (size_t i = 0; i < j->n; i++)
+                if (unit_of(j, &j->v[i]) == u && j->v[i].fate == FATE_TAKE) {
+                        j->v[i].fate = FATE_WAITS;
+                        j->v[i].why = u->waits;
+                }
+}
+
+static void begin_unit(struct apply_job *j, struct apply_unit *u)
+{
+        struct git_repo *r = u->repo;
+        bool has_any = u->takes_head;
+        _cleanup_free_ bool *takes = calloc(r->refs_n + 1, sizeof *takes);
+        if (!takes)
+                str_no_memory();
+        for (size_t k = 0; k < r->refs_n; k++) {
+                takes[k] = u->refs[k] == FATE_TAKE;
+                has_any |= takes[k];
+        }
+        if (!has_any)
+                return;
+        struct err err = {0};
+        _cleanup_strs_ struct strs known = {0};
+        fetched_known(j->c->box_fd, r->dir, &known);
+        u->land = git_land_begin(r, j->c->id, takes, u->takes_head, &known, &err);
+        for (size_t k = 0; u->land && k < r->refs_n; k++)
+                if (takes[k] && fetched_note(j->c->box_fd, r->dir, r->refs[k].local, &err) < 0) {
+                        git_land_end(u->land);
+                        u->land = NULL;
+                }
+        if (!u->land)
+                give_up(j, u, err.text);
+}
+
+void apply_git_begin(struct apply_job *j)
+{
+        for (size_t i = 0; i < j->fetch.n; i++)
+                begin_unit(j, &j->units[i]);
+}
+
+/* ws_root(j): the index of the workspace among the roots. */
+static size_t ws_root(const struct apply_job *j)
+{
+        size_t i = 0;
+        while (i + 1 < j->c->roots.n && strcmp(j->c->roots.v[i].name, "ws") != 0)
+                i++;
+        return i;
+}
+
+/* not_landed(j, u): the name of a file of it that is not there; NULL: all are. */
+static char *not_landed(const struct apply_job *j, const struct apply_unit *u)
+{
+        for (size_t i = 0; u->takes_head && i < j->n; i++)
+                if (unit_of(j, &j->v[i]) == u && j->v[i].fate != FATE_APPLIED)
+                        return apply_name(j, &j->v[i]);
+        return NULL;
+}
+
+/* take_back(j, u, undo_fd): its files, from the record of this apply. */
+static void take_back(struct apply_job *j, struct apply_unit *u, int undo_fd)
+{
+        _cleanup_strs_ struct strs paths = {0};
+        uint64_t record = j->results[ws_root(j)].record_n;
+        for (size_t i = 0; i < j->n; i++) {
+                if (unit_of(j, &j->v[i]) != u || j->v[i].fate != FATE_APPLIED)
+                        continue;
+                strs_add(&paths, j->v[i].change->path);
+                j->v[i].fate = FATE_WAITS;
+                j->v[i].why = u->waits;
+        }
+        struct undo_opts o = {.paths = &paths, .has_box = true, .box_dir_fd = j->c->box_fd};
+        struct undo_result result;
+        struct err err = {0};
+        if (record && paths.n && undo_run(undo_fd, record, &o, &result, &err) < 0)
+                out_say("its files could not be taken back: %s (ostiary undo %llu)", err.text,
+                        (unsigned long long)record);
+}
+
+/* note_refs(j, u, undo_fd): what moves is in the record before it moves. */
+static int note_refs(struct apply_job *j, const struct apply_unit *u, int undo_fd, struct err *err)
+{
+        const struct ws_root *root = &j->c->roots.v[ws_root(j)];
+        struct undo_head head = {.what = "apply",
+                                 .box = j->c->id,
+                                 .layer = root->name,
+                                 .root = root->host,
+                                 .dev = root->dev,
+                                 .ino = root->ino};
+        size_t n;
+        const struct git_move *moves = git_land_moves(u->land, &n);
+        return undo_refs_note(undo_fd, &head, u->repo->dir, moves, n,
+                              &j->results[ws_root(j)].record_n, err);
+}
+
+static void end_unit(struct apply_job *j, struct apply_unit *u, int undo_fd)
+{
+        struct err err = {0};
+        _cleanup_free_ char *missing = not_landed(j, u);
+        if (missing)
+                err_set(&err, E_REFUSED, "%s could not be written as it was shown", missing);
+        else if (note_refs(j, u, undo_fd, &err) == 0 && git_land_commit(u->land, &err) == 0)
+                u->is_done = true;
+        git_land_end(u->land);
+        u->land = NULL;
+        if (!u->is_done) {
+                bool had_head = u->takes_head;
+                give_up(j, u, err.text);
+                if (had_head)
+                        take_back(j, u, undo_fd);
+                return;
+        }
+        for (size_t k = 0; k < u->repo->refs_n; k++)
+                if (u->refs[k] == FATE_TAKE)
+                        u->refs[k] = FATE_APPLIED;
+}
+
+void apply_git_end(struct apply_job *j, int undo_fd)
+{
+        for (size_t i = 0; i < j->fetch.n; i++)
+                if (j->units[i].land)
+                        end_unit(j, &j->units[i], undo_fd);
+}
+
+void apply_git_free(struct apply_job *j)
+{
+        for (size_t i = 0; j->units && i < j->fetch.n; i++) {
+                git_land_end(j->units[i].land);
+                free(j->units[i].refs);
+                free(j->units[i].waits);
+                free(j->units[i].items_wait);
+        }
+        free(j->units);
+        git_fetch_free(&j->fetch);
+        strs_free(&j->git_trees);
+}

@@ -1,0 +1,249 @@
+/* apply_git_tell.c - what became of the commits of a box, in words and as JSON: which refs arrived
+ * and what to do with them, which wait and why. Names are the box's: quoted (cases 76, 80). */
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "cli/apply.h"
+#include "cli/out.h"
+#include "workspace/print.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LISTED_MAX = 30 };
+
+char *apply_git_words(const struct git_ref *ref)
+{
+        static const char heads[] = "refs/heads/", tags[] = "refs/tags/";
+        _cleanup_free_ char *name = str_quote(ref->name);
+        if (str_starts(name, heads))
+                return str_dup(name + sizeof heads - 1);
+        if (str_starts(name, tags))
+                return str_fmt("tag %s", name + sizeof tags - 1);
+        return str_dup(name);
+}
+
+/* git_in(r): " in lib/sub", or "" for the workspace's own. */
+static char *git_in(const struct git_repo *r)
+{
+        _cleanup_free_ char *path = str_quote(r->path);
+        return *r->path ? str_fmt(" in %s", path) : str_dup("");
+}
+
+void apply_git_list(const struct git_repo *r, const struct git_ref *ref)
+{
+        _cleanup_free_ char *words = apply_git_words(ref), *in = git_in(r);
+        fprintf(stderr, "%zu new commit%s on %s%s:\n", ref->commits_all,
+                ref->commits_all == 1 ? "" : "s", words, in);
+        for (size_t i = 0; i < ref->commits_n && i < LISTED_MAX; i++) {
+                _cleanup_free_ char *subject = str_quote(ref->commits[i].subject);
+                fprintf(stderr, "  %.12s %s\n", ref->commits[i].id, subject);
+        }
+        if (ref->commits_all > LISTED_MAX)
+                fprintf(stderr, "  and %zu more\n", ref->commits_all - LISTED_MAX);
+        for (size_t i = 0; i < ref->paths.n; i++) {
+                const struct git_path *p = &ref->paths.v[i];
+                if (p->class.class == FILE_PLAIN)
+                        continue;
+                _cleanup_free_ char *path = str_quote(p->path);
+                fprintf(stderr, "  committed: %s%s%s (%s)\n", r->path, *r->path ? "/" : "", path,
+                        file_class_words(p->class.class));
+        }
+}
+
+bool apply_git_has_news(const struct apply_job *j)
+{
+        for (size_t i = 0; j->units && i < j->fetch.n; i++) {
+                if (j->fetch.v[i].waits)
+                        return true;
+                for (size_t k = 0; k < j->fetch.v[i].refs_n; k++)
+                        if (j->units[i].refs[k] != FATE_WAITS)
+                                return true;
+        }
+        return j->fetch.waits != NULL;
+}
+
+/* how_to_use(r, ref): the words that bring a ref that has arrived into the user's own branch. */
+static char *how_to_use(const struct git_repo *r, const struct git_ref *ref)
+{
+        const char *name = ref->local + strlen("refs/");
+        _cleanup_free_ char *shown = str_quote(name);
+        const char *verb = ref->kind == GIT_REF_STASH ? "stash apply" : "merge";
+        if (ref->kind == GIT_REF_TAG)
+                return str_fmt("git show %s", shown);
+        if (!*r->path)
+                return str_fmt("git %s %s", verb, shown);
+        _cleanup_free_ char *path = str_quote(r->path);
+        return str_fmt("git -C %s %s %s", path, verb, shown);
+}
+
+static bool is_moved(const struct apply_unit *u, const struct git_ref *ref)
+{
+        return u->takes_head && u->repo->head && strcmp(u->repo->head, ref->name) == 0;
+}
+
+/* tell_taken(j, u, k): a ref that arrived, or would. */
+static void tell_taken(const struct apply_job *j, const struct apply_unit *u, size_t k)
+{
+        const struct git_repo *r = u->repo;
+        const struct git_ref *ref = &r->refs[k];
+        _cleanup_free_ char *words = apply_git_words(ref), *in = git_in(r);
+        _cleanup_free_ char *local = str_quote(ref->local);
+        const char *plural = ref->commits_all == 1 ? "" : "s";
+        const char *would = j->is_dry ? "would take" : "took";
+        if (is_moved(u, ref)) {
+                out_say("%s %zu commit%s on %s%s: the branch is at %.12s%s", would,
+                        ref->commits_all, plural, words, in, ref->tip,
+                        j->is_dry ? " then" : " now");
+                return;
+        }
+        _cleanup_free_ char *use = how_to_use(r, ref);
+        out_say("%s %zu commit%s on %s%s as %s: %s%s", would, ref->commits_all, plural, words, in,
+                local, use, ref->kind == GIT_REF_HEAD ? " (or git cherry-pick)" : "");
+}
+
+static void tell_classes(const struct git_ref *ref)
+{
+        for (size_t i = 0, n = 0; i < ref->paths.n && n < LISTED_MAX; i++) {
+                const struct git_path *p = &ref->paths.v[i];
+                if (p->class.class == FILE_PLAIN)
+                        continue;
+                _cleanup_free_ char *path = str_quote(p->path);
+                fprintf(stderr, "  committed: %s (%s)\n", path, file_class_words(p->class.class));
+                n++;
+        }
+}
+
+static void tell_ref(const struct apply_job *j, const struct apply_unit *u, size_t k)
+{
+        const struct git_ref *ref = &u->repo->refs[k];
+        _cleanup_free_ char *words = apply_git_words(ref), *in = git_in(u->repo);
+        switch (u->refs[k]) {
+        case FATE_TAKE:
+        case FATE_APPLIED:
+                tell_taken(j, u, k);
+                return;
+        case FATE_REFUSED:
+                out_say("%s%s stays in the box: %s", words, in,
+                        ref->refused ? ref->refused : u->repo->waits ? u->repo->waits : "");
+                return;
+        case FATE_UNASKED:
+                if (!u->repo->host_git) {
+                        out_say("only the box has the repository%s of %s: to have the host's git "
+                                "make it, run ostiary apply %s on a terminal, without --yes",
+                                in, words, j->c->id);
+                        return;
+                }
+                out_say("the commits on %s%s stay in the box, because --yes alone does not take "
+                        "them (ostiary diff %s, then ostiary apply %s --yes=%s):",
+                        words, in, j->c->id, j->c->id, file_class_name(ref->worst));
+                tell_classes(ref);
+                return;
+        case FATE_DECLINED:
+        case FATE_OPEN:
+        case FATE_CONFLICT:
+        case FATE_IMPLIED:
+        case FATE_MASKED:
+        case FATE_UNIT:
+        case FATE_WAITS:
+                break;
+        }
+}
+
+/* tell_head(j, u): why the branch did not move although its commits are here. */
+static void tell_head(const struct apply_unit *u)
+{
+        if (!u->waits || !u->repo->is_ff)
+                return;
+        _cleanup_free_ char *in = git_in(u->repo);
+        out_say("the branch%s does not move: %s", in, u->waits);
+}
+
+void apply_git_tell(const struct apply_job *j)
+{
+        if (j->fetch.waits)
+                out_say("%s", j->fetch.waits);
+        for (size_t i = 0; j->units && i < j->fetch.n; i++) {
+                const struct apply_unit *u = &j->units[i];
+                for (size_t k = 0; k < u->repo->refs_n; k++)
+                        tell_ref(j, u, k);
+                if (u->repo->waits && u->repo->refs_n == 0) {
+                        _cleanup_free_ char *in = git_in(u->repo);
+                        out_say("what the box committed%s stays in it: %s", in, u->repo->waits);
+                }
+                tell_head(u);
+        }
+}
+
+bool apply_git_left(const struct apply_job *j)
+{
+        for (size_t i = 0; j->units && i < j->fetch.n; i++) {
+                if (j->fetch.v[i].waits)
+                        return true;
+                for (size_t k = 0; k < j->fetch.v[i].refs_n; k++)
+                        if (j->units[i].refs[k] == FATE_REFUSED ||
+                            j->units[i].refs[k] == FATE_UNASKED)
+                                return true;
+        }
+        return j->fetch.waits != NULL;
+}
+
+bool apply_git_is_here(const struct apply_job *j)
+{
+        for (size_t i = 0; i < j->n; i++) {
+                const struct apply_unit *u = j->v[i].unit ? &j->units[j->v[i].unit - 1] : NULL;
+                if (j->v[i].fate == FATE_WAITS && (!u || !u->is_here))
+                        return false;
+        }
+        return true;
+}
+
+static const char *fate_words(const struct apply_job *j, enum apply_fate fate)
+{
+        switch (fate) {
+        case FATE_TAKE:
+                return j->is_dry ? "would-apply" : "not-reached";
+        case FATE_APPLIED:
+                return "applied";
+        case FATE_REFUSED:
+                return "refused";
+        case FATE_UNASKED:
+                return "not-approved";
+        case FATE_DECLINED:
+                return "declined";
+        case FATE_OPEN:
+        case FATE_CONFLICT:
+        case FATE_IMPLIED:
+        case FATE_MASKED:
+        case FATE_UNIT:
+        case FATE_WAITS:
+                break;
+        }
+        return NULL;
+}
+
+void apply_git_json(const struct apply_job *j, struct json *w)
+{
+        json_open(w, "refs", '[');
+        for (size_t i = 0; j->units && i < j->fetch.n; i++) {
+                const struct apply_unit *u = &j->units[i];
+                for (size_t k = 0; k < u->repo->refs_n; k++) {
+                        const struct git_ref *ref = &u->repo->refs[k];
+                        const char *fate = fate_words(j, u->refs[k]);
+                        if (!fate)
+                                continue;
+                        json_open(w, NULL, '{');
+                        json_str(w, "repository", u->repo->path);
+                        json_str(w, "ref", ref->name);
+                        json_str(w, "lands_as", ref->local);
+                        json_str(w, "tip", ref->tip);
+                        json_u64(w, "commits", ref->commits_all);
+                        json_str(w, "class", file_class_name(ref->worst));
+                        json_bool(w, "moves_branch", is_moved(u, ref));
+                        json_str(w, "fate", fate);
+                        json_str(w, "why", ref->refused ? ref->refused : u->repo->waits);
+                        json_close(w, '}');
+                }
+        }
+        json_close(w, ']');
+}

@@ -1,0 +1,140 @@
+/* fetched.c - see fetched.h. The file `git-refs` in a box's directory lists the refs that applies of
+ * this box made: "TREE<TAB>REF" each. */
+#include "session/fetched.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fdio.h"
+#include "base/str.h"
+#include "session/changes.h"
+#include "session/errand.h"
+#include "session/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { KNOWN_MAX = 16 << 20 };
+
+/* fetched_want(c, store, trees, errand, inside, scratch, want): everything that the git room asks. */
+static void fetched_want(const struct changes *c, const struct strs *trees, struct errand *errand,
+                         struct git_inside *inside, const char *scratch, struct git_want *want)
+{
+        *inside = (struct git_inside){.run = errand_inside, .arg = errand};
+        *want = (struct git_want){.inside = inside,
+                                  .box = c->id,
+                                  .workspace = c->workspace,
+                                  .trees = trees,
+                                  .classes = c->classes,
+                                  .scratch = scratch,
+                                  .confine = errand_confined,
+                                  .confine_arg = errand};
+}
+
+/* fetched_scratch(c, store, err): where quarantines of this box lie; the caller frees. */
+static char *fetched_scratch(const struct changes *c, const struct store *store, struct err *err)
+{
+        if (mkdirat(c->box_fd, "git", 0700) < 0 && errno != EEXIST) {
+                err_sys(err, "make a place for what the box committed");
+                return NULL;
+        }
+        return str_fmt("%s/boxes/%s/git", store->state, c->id);
+}
+
+typedef int fetched_fn(const struct git_want *, void *arg, struct err *);
+
+/* fetched_with(c, store, trees, fn, arg, err): run ${fn} with everything in place. */
+static int fetched_with(const struct changes *c, const struct store *store,
+                        const struct strs *trees, fetched_fn *fn, void *arg, struct err *err)
+{
+        struct git_inside inside;
+        struct git_want want;
+        if (trees->n == 0 || !*c->workspace)
+                return 0;
+        _cleanup_free_ char *scratch = fetched_scratch(c, store, err);
+        if (!scratch)
+                return -1;
+        _cleanup_errand_ struct errand *errand = errand_open(store, c->id, err);
+        if (!errand)
+                return err_add(err, "read what the box committed");
+        fetched_want(c, trees, errand, &inside, scratch, &want);
+        return fn(&want, arg, err);
+}
+
+static int fetched_do(const struct git_want *want, void *arg, struct err *err)
+{
+        return git_fetch(arg, want, err);
+}
+
+int fetched_get(const struct changes *c, const struct store *store, const struct strs *trees,
+                struct git_fetch *f, struct err *err)
+{
+        *f = (struct git_fetch){0};
+        if (trees->n && !git_call_is_there()) {
+                f->waits = str_dup("there is no git on this machine: what the box committed waits "
+                                   "in it");
+                return 0;
+        }
+        return fetched_with(c, store, trees, fetched_do, f, err);
+}
+
+static int fetched_ask(const struct git_want *want, void *arg, struct err *err)
+{
+        (void)arg;
+        return git_fetch_pending(want, err);
+}
+
+int fetched_pending(const struct changes *c, const struct store *store, const struct strs *trees,
+                    struct err *err)
+{
+        if (trees->n && !git_call_is_there())
+                return 1; /* nobody can tell: the box may have the only copy */
+        return fetched_with(c, store, trees, fetched_ask, NULL, err);
+}
+
+void fetched_known(int box_dir_fd, const char *tree, struct strs *refs)
+{
+        _cleanup_free_ char *text = fdio_read_file(box_dir_fd, "git-refs", KNOWN_MAX, NULL);
+        size_t tree_len = strlen(tree);
+        char *rest = text;
+        for (char *line; text && (line = strsep(&rest, "\n"));)
+                if (strncmp(line, tree, tree_len) == 0 && line[tree_len] == '\t')
+                        strs_add(refs, line + tree_len + 1);
+}
+
+int fetched_note(int box_dir_fd, const char *tree, const char *ref, struct err *err)
+{
+        _cleanup_strs_ struct strs known = {0};
+        fetched_known(box_dir_fd, tree, &known);
+        if (strs_has(&known, ref) || strpbrk(tree, "\t\n"))
+                return 0;
+        _cleanup_close_ int fd = openat(box_dir_fd, "git-refs",
+                                        O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+                                        0600);
+        _cleanup_free_ char *line = str_fmt("%s\t%s\n", tree, ref);
+        if (fd < 0 || fdio_write_all(fd, line, strlen(line)) < 0)
+                return err_sys(err, "remember what was fetched from the box");
+        return 0;
+}
+
+const char *fetched_path(const struct git_repo *r, const char *path)
+{
+        if (!*r->path)
+                return path;
+        if (!str_is_beneath(path, r->path))
+                return NULL;
+        path += strlen(r->path);
+        return *path == '/' ? path + 1 : path;
+}
+
+struct git_repo *fetched_repo(const struct git_fetch *f, const char *path)
+{
+        struct git_repo *best = NULL;
+        for (size_t i = 0; i < f->n; i++)
+                if (fetched_path(&f->v[i], path) &&
+                    (!best || strlen(f->v[i].path) > strlen(best->path)))
+                        best = &f->v[i];
+        return best;
+}
