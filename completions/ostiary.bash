@@ -122,7 +122,7 @@ _ostiary() {
 		return
 		;;
 	apply)
-		mapfile -t COMPREPLY < <(compgen -W "--hunks --yes --3way --all --dry-run --json $(_ostiary_boxes)" -- "$cur"
+		mapfile -t COMPREPLY < <(compgen -W "--hunks --yes --3way --all --files --dry-run --json $(_ostiary_boxes)" -- "$cur"
 			compgen -f -- "$cur")
 		return
 		;;
@@ -175,7 +175,7 @@ _ostiary() {
 		fi
 		;;
 	stop) words="--time $(_ostiary_boxes)" ;;
-	rm) words="--force $(_ostiary_boxes)" ;;
+	rm) words="--force --refs $(_ostiary_boxes)" ;;
 	resume) words="--detach --quiet $screen $(_ostiary_boxes)" ;;
 	fork) words="--number --name --json $(_ostiary_boxes)" ;;
 	snapshot | turns) words="--json $(_ostiary_boxes)" ;;

@@ -150,6 +150,7 @@ _ostiary() {
 			'1:box:_ostiary_boxes' '*:path:_files' ;;
 		apply) _arguments '--hunks[ask for each place that differs]' '(-y --yes)'{-y,--yes=}'[plain changes, and those of these classes]:classes:' \
 			'--3way[merge text that both sides changed]' '--all[also what is ignored]' \
+			'--files[files without the commits they are part of]' \
 			'(-n --dry-run)'{-n,--dry-run}'[only tell]' '--json[as JSON]' '1:box:_ostiary_boxes' '*:path:_files' ;;
 		history) _arguments '--json[as JSON]' '1:directory:_files -/' ;;
 		undo) _arguments '--turn[take a turn out of a box]:turn:' '(-n --dry-run)'{-n,--dry-run}'[only tell]' \
@@ -179,7 +180,7 @@ _ostiary() {
 		revoke) _arguments '--all[every secret of the box]' '1:box:_ostiary_boxes' '*:name:' ;;
 		rotate) _arguments '1:box:_ostiary_boxes' '2:name:' '3:value from standard input:(-)' ;;
 		stop) _arguments '(-t --time)'{-t,--time}'[kill after this time]:time:' '*:box:_ostiary_boxes' ;;
-		rm) _arguments '(-f --force)'{-f,--force}'[end the box first if it runs]' '*:box:_ostiary_boxes' ;;
+		rm) _arguments '(-f --force)'{-f,--force}'[end the box first if it runs]' '--refs[also the refs/ostiary/BOX that apply made]' '*:box:_ostiary_boxes' ;;
 		resume) _arguments $screen '(-d --detach)'{-d,--detach}'[do not attach]' \
 			'(-q --quiet)'{-q,--quiet}'[no line about the box]' '1:box:_ostiary_boxes' '*::command:_normal' ;;
 		fork) _arguments '(-n --number)'{-n,--number}'[how many]:number:' '--name[their names]:prefix:' '--json[as JSON]' \

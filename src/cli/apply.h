@@ -116,9 +116,7 @@ bool apply_git_is_here(const struct apply_job *);
 struct json;
 void apply_git_json(const struct apply_job *, struct json *);
 bool apply_git_has_news(const struct apply_job *);
-/* apply_git_words(ref): "main", "tag v1", "stash@{0}", quoted; the caller frees.
- * apply_git_list(r, ref): its commits and what of them is not plain, on standard error. */
-char *apply_git_words(const struct git_ref *);
+/* apply_git_list(r, ref): its commits and what of them is not plain, on standard error. */
 void apply_git_list(const struct git_repo *, const struct git_ref *);
 
 /* apply_name(j, item): how its path is told, quoted; the caller frees. */

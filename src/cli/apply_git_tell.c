@@ -5,23 +5,13 @@
 #include "base/str.h"
 #include "cli/apply.h"
 #include "cli/out.h"
+#include "cli/refwords.h"
 #include "workspace/print.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { LISTED_MAX = 30 };
-
-char *apply_git_words(const struct git_ref *ref)
-{
-        static const char heads[] = "refs/heads/", tags[] = "refs/tags/";
-        _cleanup_free_ char *name = str_quote(ref->name);
-        if (str_starts(name, heads))
-                return str_dup(name + sizeof heads - 1);
-        if (str_starts(name, tags))
-                return str_fmt("tag %s", name + sizeof tags - 1);
-        return str_dup(name);
-}
 
 /* git_in(r): " in lib/sub", or "" for the workspace's own. */
 static char *git_in(const struct git_repo *r)
@@ -32,7 +22,7 @@ static char *git_in(const struct git_repo *r)
 
 void apply_git_list(const struct git_repo *r, const struct git_ref *ref)
 {
-        _cleanup_free_ char *words = apply_git_words(ref), *in = git_in(r);
+        _cleanup_free_ char *words = refwords(ref), *in = git_in(r);
         fprintf(stderr, "%zu new commit%s on %s%s:\n", ref->commits_all,
                 ref->commits_all == 1 ? "" : "s", words, in);
         for (size_t i = 0; i < ref->commits_n && i < LISTED_MAX; i++) {
@@ -87,7 +77,7 @@ static void tell_taken(const struct apply_job *j, const struct apply_unit *u, si
 {
         const struct git_repo *r = u->repo;
         const struct git_ref *ref = &r->refs[k];
-        _cleanup_free_ char *words = apply_git_words(ref), *in = git_in(r);
+        _cleanup_free_ char *words = refwords(ref), *in = git_in(r);
         _cleanup_free_ char *local = str_quote(ref->local);
         const char *plural = ref->commits_all == 1 ? "" : "s";
         const char *would = j->is_dry ? "would take" : "took";
@@ -117,7 +107,7 @@ static void tell_classes(const struct git_ref *ref)
 static void tell_ref(const struct apply_job *j, const struct apply_unit *u, size_t k)
 {
         const struct git_ref *ref = &u->repo->refs[k];
-        _cleanup_free_ char *words = apply_git_words(ref), *in = git_in(u->repo);
+        _cleanup_free_ char *words = refwords(ref), *in = git_in(u->repo);
         switch (u->refs[k]) {
         case FATE_TAKE:
         case FATE_APPLIED:

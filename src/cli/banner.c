@@ -7,8 +7,10 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/out.h"
+#include "cli/refwords.h"
 #include "cli/stream.h"
 #include "session/changes.h"
+#include "session/fetched.h"
 #include "session/secret_mask.h"
 #include "session/store.h"
 #include "workspace/print.h"
@@ -58,10 +60,22 @@ enum {
 
 struct summary {
         struct changes *c;
+        uint64_t commits_n;
+        struct strs refs; /* that have new commits, in words */
         uint64_t all_n, added, modified, deleted;
         uint64_t classes_n[FILE_CLASS_COUNT];
         struct strs names[FILE_CLASS_COUNT];
 };
+
+static void name_class(struct summary *m, enum file_class class, const char *name)
+{
+        _cleanup_free_ char *shown = str_quote(name);
+        if (strs_has(&m->names[class], shown))
+                return; /* its file was told */
+        m->classes_n[class]++;
+        if (m->names[class].n < NAMES_MAX)
+                strs_add(&m->names[class], shown);
+}
 
 static int count(void *ctx, const struct ws_change *ch)
 {
@@ -73,10 +87,7 @@ static int count(void *ctx, const struct ws_change *ch)
         /* An agent's own notes and settings stay in its home: the host does not see them. */
         if (class != FILE_PLAIN && !(is_home && class == FILE_STEERS_AGENT)) {
                 _cleanup_free_ char *name = changes_name(m->c, ch->root, ch->path);
-                _cleanup_free_ char *shown = str_quote(name);
-                m->classes_n[class]++;
-                if (m->names[class].n < NAMES_MAX)
-                        strs_add(&m->names[class], shown);
+                name_class(m, class, name);
         }
         /* What an agent keeps in its home is its own; only what is not plain is told. */
         bool is_dir = (ch->after.kind == WS_NONE ? ch->before.kind : ch->after.kind) == WS_DIR;
@@ -86,6 +97,45 @@ static int count(void *ctx, const struct ws_change *ch)
                 m->modified += ch->what != WS_ADDED && ch->what != WS_DELETED;
         }
         return ++m->all_n > COUNT_MAX;
+}
+
+/* count_commits(m, store, trees): what the box committed. What cannot be read is for diff to say. */
+static void count_commits(struct summary *m, const struct store *store, const struct strs *trees)
+{
+        struct git_fetch f;
+        if (fetched_get(m->c, store, trees, &f, NULL) < 0)
+                return;
+        for (size_t i = 0; i < f.n; i++)
+                for (size_t k = 0; k < f.v[i].refs_n; k++) {
+                        const struct git_ref *ref = &f.v[i].refs[k];
+                        if (!ref->is_new || ref->refused)
+                                continue;
+                        m->commits_n += ref->commits_all;
+                        _cleanup_free_ char *words = refwords(ref);
+                        strs_add(&m->refs, words);
+                        for (size_t p = 0; p < ref->paths.n; p++) {
+                                const struct git_path *one = &ref->paths.v[p];
+                                if (one->class.class == FILE_PLAIN)
+                                        continue;
+                                _cleanup_free_ char *name =
+                                        str_fmt("%s%s%s", f.v[i].path, *f.v[i].path ? "/" : "",
+                                                one->path);
+                                name_class(m, one->class.class, name);
+                        }
+                }
+        git_fetch_free(&f);
+}
+
+static void say_commits(const struct summary *m, const char *id)
+{
+        _cleanup_buf_ struct buf b = {0};
+        for (size_t i = 0; i < m->refs.n && i < NAMES_MAX; i++)
+                buf_put_fmt(&b, "%s%s", i ? ", " : "", m->refs.v[i]);
+        if (m->refs.n > NAMES_MAX)
+                buf_put_fmt(&b, " and %zu more", m->refs.n - NAMES_MAX);
+        if (m->refs.n)
+                out_say("box %s: %llu commit%s on %s", id, (unsigned long long)m->commits_n,
+                        m->commits_n == 1 ? "" : "s", buf_cstr(&b));
 }
 
 static void say_classes(const struct summary *m)
@@ -151,11 +201,14 @@ void banner_after(const struct stream *s)
                 if (changes_query(&c, i, &q))
                         rc = ws_walk(&c.roots.v[i], &q, count, &m, &t, &err);
         }
+        if (rc >= 0 && t.git_trees.n)
+                count_commits(&m, &store, &t.git_trees);
         out_wait(NULL);
         if (rc >= 0)
                 say_changes(&m, &t, s->id);
         else
                 out_say("%s", err.text);
+        say_commits(&m, s->id);
         say_classes(&m);
         if (rc == 0 && is_live(&c))
                 out_say("box %s is kept; what it changed live: ostiary history, ostiary undo; "
@@ -166,6 +219,7 @@ void banner_after(const struct stream *s)
                         s->id, s->id, s->id);
         for (size_t i = 0; i < FILE_CLASS_COUNT; i++)
                 strs_free(&m.names[i]);
+        strs_free(&m.refs);
         ws_tally_free(&t);
         store_free(&store);
 }

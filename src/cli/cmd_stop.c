@@ -9,6 +9,7 @@
 #include "cli/boxarg.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
+#include "session/fetched.h"
 #include "session/snapshots.h"
 
 #include <stdio.h>
@@ -63,12 +64,26 @@ static bool was_killed(const struct boxarg *b)
         return is_dead;
 }
 
+struct rm_wishes {
+        bool is_forced, with_refs;
+};
+
+/* drop_refs(b): --refs: what applies of this box put below refs/ostiary. */
+static int drop_refs(const struct boxarg *b, struct err *err)
+{
+        _cleanup_close_ int dir = store_box_dir(&b->store, b->id, err);
+        return dir < 0 ? -1 : fetched_drop(dir, err);
+}
+
 static int rm_one(struct boxarg *b, const void *ctx, struct err *err)
 {
-        bool is_forced = *(const bool *)ctx;
+        const struct rm_wishes *w = ctx;
+        bool is_forced = w->is_forced;
         if (is_forced && boxend_stop(&b->store, b->id, 0, err) < 0 && err->code != E_ABSENT)
                 return -1;
         bool has_group = was_killed(b);
+        if (w->with_refs && drop_refs(b, err) < 0)
+                return -1;
         out_wait("removing the box's files");
         int r = store_remove(&b->store, b->id, err);
         out_wait(NULL);
@@ -85,16 +100,17 @@ static int rm_one(struct boxarg *b, const void *ctx, struct err *err)
 
 static int rm(int argc, char **argv)
 {
-        bool is_forced = false;
+        struct rm_wishes w = {0};
         const struct arg flags[] = {
-                ARG_BOOL('f', "force", &is_forced, "end the box first if it runs"),
+                ARG_BOOL('f', "force", &w.is_forced, "end the box first if it runs"),
+                ARG_BOOL(0, "refs", &w.with_refs, "also the refs/ostiary/BOX that apply made"),
                 ARG_END,
         };
         struct args a = args_of(&cmd_rm, flags, argc, argv);
         _cleanup_strs_ struct strs words = {0};
         if (args_only(&a, &words, 1, 10000) < 0)
                 return a.exit_code;
-        int code = each(&words, rm_one, &is_forced);
+        int code = each(&words, rm_one, &w);
         struct err err = {0};
         struct store s;
         if (store_open(&s, &err) < 0)
@@ -123,10 +139,11 @@ const struct cmd cmd_stop = {
 
 const struct cmd cmd_rm = {
         .name = "rm",
-        .args = "BOX... [--force]",
+        .args = "BOX... [--force] [--refs]",
         .summary = "delete boxes and what they hold",
         .help = "Deletes boxes that have ended, with everything they wrote that was not taken "
-                "out.\n"
+                "out. Commits that apply fetched stay in your repository, as refs/ostiary/BOX; "
+                "--refs removes those refs too.\n"
                 "\n"
                 "Example:\n"
                 "  ostiary rm amber-3f2a\n",

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "cli/refwords.h"
 #include "git/show.h"
 #include "session/committed.h"
 #include "session/fetched.h"
@@ -23,18 +24,6 @@ static char *git_place(const struct git_repo *r)
 {
         _cleanup_free_ char *shown = str_quote(r->path);
         return *r->path ? str_fmt("%s: ", shown) : str_dup("");
-}
-
-/* git_ref_words(ref): "main", "tag v1", "stash 0". */
-static char *git_ref_words(const struct git_ref *ref)
-{
-        static const char *const heads = "refs/heads/", *const tags = "refs/tags/";
-        _cleanup_free_ char *name = str_quote(ref->name);
-        if (ref->kind == GIT_REF_HEAD && str_starts(name, heads))
-                return str_dup(name + strlen(heads));
-        if (ref->kind == GIT_REF_TAG && str_starts(name, tags))
-                return str_fmt("tag %s", name + strlen(tags));
-        return str_dup(name);
 }
 
 /* git_line(d, r, path, words): "committed: sub/a (runs in CI)". */
@@ -74,7 +63,7 @@ static int git_log(struct diff *d, const struct git_repo *r, const struct git_re
 static int git_tell_ref(struct diff *d, const struct git_repo *r, const struct git_ref *ref,
                         struct err *err)
 {
-        _cleanup_free_ char *place = git_place(r), *words = git_ref_words(ref);
+        _cleanup_free_ char *place = git_place(r), *words = refwords(ref);
         if (ref->refused)
                 return diff_note(d, err, "%s%s stays in the box: %s", place, words, ref->refused);
         if (!ref->is_new)

@@ -6,8 +6,8 @@
 #include "base/str.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
-#include "session/changes.h"
 #include "session/opts.h"
+#include "session/pending.h"
 #include "session/store.h"
 
 #include <stdio.h>
@@ -15,33 +15,6 @@
 #include <string.h>
 
 enum { LOOK_MAX = 20 }; /* boxes whose layers are looked into: this is before every run */
-
-static int found(void *ctx, const struct ws_change *ch)
-{
-        const struct changes *c = ctx;
-        if (ch->root->kind == WS_ROOT_HOME || ch->root->kind == WS_ROOT_LIVE ||
-            (ch->is_masked && changes_is_untouched(c, ch)))
-                return 0;
-        return 1;
-}
-
-/* holds(store, id): is there a change of the workspace that was not applied? What cannot be told
- * is not asked about: diff and resume say what is wrong. */
-static bool holds(const struct store *store, const char *id)
-{
-        struct err err = {0};
-        _cleanup_box_changes_ struct changes c = {.box_fd = -1, .frozen_fd = -1};
-        struct ws_tally t = {0};
-        int r = changes_open(&c, store, id, 0, &err);
-        for (size_t i = 0; r == 0 && i < c.roots.n; i++) {
-                struct ws_query q;
-                if (changes_query(&c, i, &q))
-                        r = ws_walk(&c.roots.v[i], &q, found, &c, &t, &err);
-        }
-        bool has_ignored = t.ignored_n != 0;
-        ws_tally_free(&t);
-        return r > 0 || (r == 0 && has_ignored);
-}
 
 char *pending_box(const struct store *store, const struct session_opts *opts)
 {
@@ -58,7 +31,8 @@ char *pending_box(const struct store *store, const struct session_opts *opts)
                     strcmp(m->workspace, place) != 0 || (m->state == BOX_EXITED && !m->has_changes))
                         continue;
                 looked++;
-                if (holds(store, m->id))
+                /* What cannot be told is not asked about: diff and resume say what is wrong. */
+                if (pending_any(store, m->id, NULL) > 0)
                         id = str_dup(m->id);
         }
         store_list_free(all, n);

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { KNOWN_MAX = 16 << 20 };
 
@@ -116,6 +117,26 @@ int fetched_note(int box_dir_fd, const char *tree, const char *ref, struct err *
         _cleanup_free_ char *line = str_fmt("%s\t%s\n", tree, ref);
         if (fd < 0 || fdio_write_all(fd, line, strlen(line)) < 0)
                 return err_sys(err, "remember what was fetched from the box");
+        return 0;
+}
+
+int fetched_drop(int box_dir_fd, struct err *err)
+{
+        _cleanup_free_ char *text = fdio_read_file(box_dir_fd, "git-refs", KNOWN_MAX, NULL);
+        char *rest = text;
+        for (char *line; text && (line = strsep(&rest, "\n"));) {
+                char *ref = strchr(line, '\t');
+                if (!ref || line[0] != '/' || !str_starts(ref + 1, "refs/ostiary/"))
+                        continue;
+                *ref++ = 0;
+                if (access(line, F_OK) < 0)
+                        continue; /* the work tree is gone, and its refs with it */
+                const char *const argv[] = {"update-ref", "-d", ref, NULL};
+                struct git_call call = {.dir = line, .argv = argv, .out_fd = -1};
+                int status = git_call_host(&call, NULL, err);
+                if (status != 0)
+                        return err_add(err, "remove %s from %s", ref, line);
+        }
         return 0;
 }
 

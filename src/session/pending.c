@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "session/changes.h"
+#include "session/fetched.h"
 #include "session/store.h"
 
 #include <fcntl.h>
@@ -25,6 +26,7 @@ int pending_any(const struct store *s, const char *id, struct err *err)
         if (changes_open(&c, s, id, 0, err) < 0)
                 return -1;
         bool was_applied = fstatat(c.box_fd, "applied", &st, AT_SYMLINK_NOFOLLOW) == 0;
+        _cleanup_strs_ struct strs trees = {0};
         for (size_t i = 0; i < c.roots.n; i++) {
                 struct ws_query q;
                 struct ws_tally t = {0};
@@ -35,11 +37,14 @@ int pending_any(const struct store *s, const char *id, struct err *err)
                         return 1; /* nothing to compare with: the box has the only copy */
                 int rc = ws_walk(r, &q, on_change, &c, &t, err);
                 bool has_output = t.ignored_n > 0;
+                for (size_t k = 0; k < t.git_trees.n; k++)
+                        if (!strs_has(&trees, t.git_trees.v[k]))
+                                strs_add(&trees, t.git_trees.v[k]);
                 ws_tally_free(&t);
                 if (rc != 0)
                         return rc;
                 if (has_output && !was_applied)
                         return 1;
         }
-        return 0;
+        return fetched_pending(&c, s, &trees, err);
 }

@@ -8,7 +8,7 @@ struct store;
 
 /* pending_any(store, id, err): 1, 0, or -1 when it cannot be told. Stops at the first change it
  * finds; build output that is ignored counts as long as nothing of the box was ever applied; our
- * own stand-ins and the home never do. */
+ * own stand-ins and the home never do; a commit that the host does not have does. */
 int pending_any(const struct store *, const char *id, struct err *);
 
 #endif
