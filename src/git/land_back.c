@@ -7,8 +7,8 @@
 #include "base/str.h"
 #include "git/land.h"
 #include "git/land_index.h"
+#include "git/raw.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,18 +33,19 @@ static int back_line(const char *tree, const char *const *argv, char **line, str
         return 0;
 }
 
-/* back_raw(text, len, paths): `diff-tree -r -z --raw` or `ls-files -s -z` made entries: the first
- * has ":MODE MODE ID ID W<NUL>PATH<NUL>". Ours to trust: the host's git prints it. */
-static void back_raw(const char *text, size_t len, struct git_paths *paths)
+/* back_raw(out, id_len, paths): what diff-tree or diff-index printed, as entries; sorted, since git
+ * is. The host's git prints it of the host's own repository. */
+static int back_raw(struct buf *out, size_t id_len, struct git_paths *paths, struct err *err)
 {
         size_t cap = 0;
-        for (const char *at = text, *end = text + len; at < end;) {
-                unsigned before, after;
-                char from[GIT_ID_MAX + 1], to[GIT_ID_MAX + 1], what;
-                const char *path = at + strlen(at) + 1;
-                if (path >= end || sscanf(at, ":%o %o %64s %64s %c", &before, &after, from, to,
-                                          &what) != 5)
-                        return;
+        buf_put_u8(out, 0);
+        if (out->is_broken)
+                return err_set(err, E_INPUT, "two commits differ in too many files");
+        char *at = (char *)out->data;
+        const char *end = at + out->len - 1;
+        struct git_raw raw;
+        int got;
+        while ((got = git_raw_next(&at, end, id_len, &raw)) > 0) {
                 if (paths->n == cap) {
                         cap = cap ? cap * 2 : 64;
                         paths->v = reallocarray(paths->v, cap, sizeof *paths->v);
@@ -52,10 +53,11 @@ static void back_raw(const char *text, size_t len, struct git_paths *paths)
                                 str_no_memory();
                 }
                 struct git_path *p = &paths->v[paths->n++];
-                *p = (struct git_path){.path = str_dup(path), .what = what, .mode = after};
-                memcpy(p->id, to, sizeof p->id);
-                at = path + strlen(path) + 1;
+                *p = (struct git_path){
+                        .path = str_dup(raw.path), .what = raw.what, .mode = raw.mode};
+                memcpy(p->id, raw.id, id_len + 1);
         }
+        return got < 0 ? err_set(err, E_PROTO, "git compared two commits in words of its own") : 0;
 }
 
 /* back_between(tree, a, b, paths, err): what makes tree ${b} of tree ${a}; ${a} may be "". */
@@ -73,11 +75,7 @@ static int back_between(const char *tree, const char *a, const char *b, struct g
         int status = back_ask(tree, argv, &out, err);
         if (status != 0)
                 return status < 0 ? -1 : err_add(err, "compare two commits of %s", tree);
-        buf_put_u8(&out, 0);
-        if (out.is_broken)
-                return err_set(err, E_INPUT, "the commits of %s differ in too many files", tree);
-        back_raw((const char *)out.data, out.len - 1, paths);
-        return 0;
+        return back_raw(&out, strlen(*a ? a : b), paths, err);
 }
 
 /* back_keep(paths, now): only those whose index entry is what the move made of it. ${now} is the
@@ -86,10 +84,7 @@ static void back_keep(struct git_paths *paths, const struct git_paths *now)
 {
         size_t kept = 0;
         for (size_t i = 0; i < paths->n; i++) {
-                bool is_changed = false;
-                for (size_t k = 0; k < now->n && !is_changed; k++)
-                        is_changed = strcmp(paths->v[i].path, now->v[k].path) == 0;
-                if (is_changed)
+                if (git_paths_find(now, paths->v[i].path))
                         free(paths->v[i].path);
                 else
                         paths->v[kept++] = paths->v[i];
@@ -107,9 +102,7 @@ static int back_staged(const char *tree, const char *commit, struct git_paths *p
         int status = back_ask(tree, argv, &out, err);
         if (status != 0)
                 return status < 0 ? -1 : err_add(err, "read the git index of %s", tree);
-        buf_put_u8(&out, 0);
-        back_raw((const char *)out.data, out.len - 1, paths);
-        return 0;
+        return back_raw(&out, strlen(commit), paths, err);
 }
 
 /* back_index(tree, move, index, err): the next index, locked. */
