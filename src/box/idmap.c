@@ -59,6 +59,25 @@ static int map_namespace(uid_t uid, gid_t gid, const struct box_plan *p, struct 
         return ns;
 }
 
+/* as_box(mnt, uid, gid, is_recursive, plan, path, err): the mount shows what ${uid} and ${gid} own
+ * on the disk as the box's. */
+static int as_box(int mnt, uid_t uid, gid_t gid, bool is_recursive, const struct box_plan *p,
+                  const char *path, struct err *err)
+{
+        if (box_weak(WEAK_HIGHUID) || (uid == p->kuid && gid == p->kgid))
+                return 0;
+        _cleanup_close_ int ns = map_namespace(uid, gid, p, err);
+        if (ns < 0)
+                return -1;
+        struct mount_attr a = {.attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (uint64_t)ns};
+        if (mount_setattr(mnt, "", AT_EMPTY_PATH | (is_recursive ? AT_RECURSIVE : 0), &a,
+                          sizeof a) == 0)
+                return 0;
+        err_sys(err, "map the owner of %s to the box's id", path);
+        return err_hint(err, "its filesystem does not know idmapped mounts; run ostiary as an "
+                             "ordinary user instead");
+}
+
 static int idmapped(const char *path, bool is_recursive, const struct box_plan *p, struct err *err)
 {
         _cleanup_close_ int source = mnt_source(path, err);
@@ -70,32 +89,29 @@ static int idmapped(const char *path, bool is_recursive, const struct box_plan *
                 return -1;
         if (fstat(mnt, &st) < 0)
                 return err_sys(err, "look at %s", path);
-        if (box_weak(WEAK_HIGHUID) || (st.st_uid == p->kuid && st.st_gid == p->kgid))
-                return take_fd(&mnt);
-        _cleanup_close_ int ns = map_namespace(st.st_uid, st.st_gid, p, err);
-        if (ns < 0)
+        if (as_box(mnt, st.st_uid, st.st_gid, is_recursive, p, path, err) < 0)
                 return -1;
-        struct mount_attr a = {.attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (uint64_t)ns};
-        if (mount_setattr(mnt, "", AT_EMPTY_PATH | (is_recursive ? AT_RECURSIVE : 0), &a,
-                          sizeof a) < 0) {
-                err_sys(err, "map the owner of %s to the box's id", path);
-                return err_hint(err, "its filesystem does not know idmapped mounts; run ostiary as "
-                                     "an ordinary user instead");
-        }
         return take_fd(&mnt);
 }
 
-/* copied(path, is_judged, err): a detached copy as it is. */
-static int copied(const char *path, bool is_judged, struct err *err)
+/* layer(path, plan, err): a directory of ours, written by boxes; on the disk all have one owner. */
+static int layer(const char *path, const struct box_plan *p, struct err *err)
 {
-        if (!is_judged)
-                return mnt_clone(AT_FDCWD, path, false, 0, err);
+        _cleanup_close_ int mnt = mnt_clone(AT_FDCWD, path, false, 0, err);
+        if (mnt < 0 || as_box(mnt, p->disk_uid, p->disk_gid, false, p, path, err) < 0)
+                return -1;
+        return take_fd(&mnt);
+}
+
+/* copied(path, err): a detached copy as it is. */
+static int copied(const char *path, struct err *err)
+{
         _cleanup_close_ int source = mnt_source(path, err);
         return source < 0 ? -1 : mnt_clone(source, "", false, 0, err);
 }
 
-/* frozen(m, err): what is frozen belongs to the box already. Ends with -1; NULL on failure. */
-static int *frozen(const struct box_mount *m, struct err *err)
+/* frozen(m, plan, err): what is frozen is a layer as well. Ends with -1; NULL on failure. */
+static int *frozen(const struct box_mount *m, const struct box_plan *p, struct err *err)
 {
         int *v = malloc((m->lowers.n + 1) * sizeof *v);
         if (!v) {
@@ -103,7 +119,7 @@ static int *frozen(const struct box_mount *m, struct err *err)
                 return NULL;
         }
         for (size_t i = 0; i < m->lowers.n; i++) {
-                v[i] = mnt_clone(AT_FDCWD, m->lowers.v[i], false, 0, err);
+                v[i] = layer(m->lowers.v[i], p, err);
                 v[i + 1] = -1;
                 if (v[i] >= 0)
                         continue;
@@ -141,19 +157,18 @@ int idmap_sources(const struct box_plan *p, struct idmap_fds *fds, struct err *e
                         return err_set(err, E_INPUT, "%s %s", m->source, SUBMOUNTS_WORDS);
                 }
                 if (m->source)
-                        fds->sources[i] =
-                                is_mapped ? idmapped(m->source, is_live, p, err)
-                                          : copied(m->source, m->kind != BOX_MOUNT_HOME, err);
+                        fds->sources[i] = is_mapped ? idmapped(m->source, is_live, p, err)
+                                          : m->kind == BOX_MOUNT_HOME ? layer(m->source, p, err)
+                                                                      : copied(m->source, err);
                 if (m->source && fds->sources[i] < 0) {
                         idmap_free(fds);
                         return err_add(err, "prepare %s", m->source);
                 }
-                if (m->layer &&
-                    (fds->layers[i] = mnt_clone(AT_FDCWD, m->layer, false, 0, err)) < 0) {
+                if (m->layer && (fds->layers[i] = layer(m->layer, p, err)) < 0) {
                         idmap_free(fds);
                         return err_add(err, "prepare %s", m->layer);
                 }
-                if (m->lowers.n && !(fds->lowers[i] = frozen(m, err))) {
+                if (m->lowers.n && !(fds->lowers[i] = frozen(m, p, err))) {
                         idmap_free(fds);
                         return -1;
                 }

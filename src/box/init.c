@@ -197,8 +197,11 @@ static void serve(struct init *in1, int sig_fd, int url_fd)
                               {.fd = sig_fd, .events = POLLIN},
                               {.fd = url_fd, .events = POLLIN}};
         for (;;) {
-                if (poll(p, 3, -1) < 0)
-                        continue;
+                if (poll(p, 3, -1) < 0) {
+                        if (errno == EINTR)
+                                continue;
+                        return; /* it would fail for ever: a box that cannot be served ends */
+                }
                 if (p[2].revents)
                         open_url_read(url_fd, in1->ctl_fd);
                 if (p[1].revents) {

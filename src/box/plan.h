@@ -39,9 +39,10 @@ struct box_plan {
         char *etc_mask;  /* host directory of ours: whiteouts for what /etc must not show */
         char *etc_trust; /* host directory of ours that lies over /etc: whom to trust; or NULL */
 
-        bool is_by_root;  /* started by root: kernel ids are high, mounts are idmapped */
-        uid_t uid, gid;   /* inside */
-        uid_t kuid, kgid; /* what the kernel and the host's files see */
+        bool is_by_root;          /* started by root: kernel ids are high, mounts are idmapped */
+        uid_t uid, gid;           /* inside */
+        uid_t kuid, kgid;         /* what the kernel counts for */
+        uid_t disk_uid, disk_gid; /* who owns its layers: another one where mounts are idmapped */
 
         char *user;
         char *home;
@@ -71,7 +72,10 @@ void box_plan_port(struct box_plan *, uint16_t port);
 void box_mount_free(struct box_mount *);
 void box_plan_free(struct box_plan *);
 
-/* The kernel ids of a box that root started. High enough to be nobody's. */
+/* Who owns the layers of boxes that root started. High enough to be nobody's. A running box of root
+ * is this plus its slot (session/slots.h), because the kernel counts per user what boxes would
+ * otherwise take from each other: descriptors under way, pipe pages, locked memory. */
 #define BOX_HIGH_ID 0x6f730000u
+#define BOX_HIGH_N  0x1000u
 
 #endif

@@ -10,6 +10,7 @@
 #include "box/mnt.h"
 #include "box/weak.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -20,10 +21,15 @@
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
-/* Read-only: cases 20, 21. Hidden behind /dev/null: case 9. The rest of /proc that speaks for the
- * machine belongs to root alone, which nobody in a box is. */
+/* Read-only: cases 20, 21. */
 static const char *const read_only[] = {"sys"};
-static const char *const hidden_files[] = {"kcore", "keys", "sysrq-trigger"};
+/* Besides processes this is all of /proc that a box sees: what programs read to know how much
+ * machine there is, and what belongs to the box's own namespaces. Whatever else a kernel has there
+ * speaks for the whole machine (its locks, interrupts, disks, command line, keys: cases 9, 20, R15)
+ * and is hidden, known to us or not. */
+static const char *const shown[] = {"cpuinfo", "filesystems", "loadavg",    "meminfo", "mounts",
+                                    "net",     "self",        "stat",       "sys",     "sysvipc",
+                                    "uptime",  "version",     "thread-self"};
 
 static int mask_read_only(int proc_fd, const char *name, struct err *err)
 {
@@ -37,15 +43,25 @@ static int mask_read_only(int proc_fd, const char *name, struct err *err)
         return 0;
 }
 
-static int mask_with(int proc_fd, const char *name, int over_fd, struct err *err)
+static int mask_with(int proc_fd, const char *name, int over_fd, uint64_t flags, struct err *err)
 {
         _cleanup_close_ int at = openat(proc_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
         if (at < 0)
                 return errno == ENOENT ? 0 : err_sys(err, "open /proc/%s", name);
-        _cleanup_close_ int mnt = mnt_clone(over_fd, "", false, MOUNT_ATTR_RDONLY, err);
+        _cleanup_close_ int mnt = mnt_clone(over_fd, "", false, flags | MOUNT_ATTR_RDONLY, err);
         if (mnt < 0 || mnt_attach(mnt, at, err) < 0)
                 return err_add(err, "hide /proc/%s", name);
         return 0;
+}
+
+static bool is_shown(const char *name)
+{
+        if (name[0] == '.' || (name[0] >= '0' && name[0] <= '9'))
+                return true;
+        for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+                if (strcmp(name, shown[i]) == 0)
+                        return true;
+        return false;
 }
 
 static int mask(struct build *b, int proc_fd, struct err *err)
@@ -61,9 +77,20 @@ static int mask(struct build *b, int proc_fd, struct err *err)
                 return -1;
         if (fstat(null_fd, &st) < 0 || !S_ISCHR(st.st_mode) || st.st_rdev != makedev(1, 3))
                 return err_set(err, E_MACHINE, "the mask is not the null device");
-        for (size_t i = 0; i < sizeof hidden_files / sizeof *hidden_files; i++)
-                if (mask_with(proc_fd, hidden_files[i], null_fd, err) < 0)
+        _cleanup_closedir_ DIR *d = fdio_opendir(proc_fd);
+        if (!d)
+                return err_sys(err, "list /proc");
+        for (struct dirent *e; (e = readdir(d));) {
+                struct stat is;
+                if (is_shown(e->d_name) ||
+                    fstatat(proc_fd, e->d_name, &is, AT_SYMLINK_NOFOLLOW) < 0)
+                        continue;
+                int r = S_ISDIR(is.st_mode) ? mask_with(proc_fd, e->d_name, b->empty_fd,
+                                                        MNT_SAFE | MOUNT_ATTR_NOEXEC, err)
+                                            : mask_with(proc_fd, e->d_name, null_fd, 0, err);
+                if (r < 0)
                         return -1;
+        }
         return 0;
 }
 

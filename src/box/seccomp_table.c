@@ -15,6 +15,7 @@
 #include <netinet/tcp.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -39,6 +40,7 @@
 #define PR_SCHED_CORE 62
 #endif
 #define CALL_USERFAULTFD_NEW 0xaa00u /* ioctl of /dev/userfaultfd that makes one */
+#define CALL_IOPRIO_USER     3u      /* IOPRIO_WHO_USER; linux/ioprio.h is newer */
 #define CALL_SOCK_TYPE_MASK  0xfu    /* the rest of a socket's type is flags */
 
 /* CLONE_NEWTIME is not among them: clone() reads that bit as part of the exit signal. */
@@ -75,6 +77,41 @@ static const struct seccomp_clause prctl_clauses[] = {
 static const struct seccomp_clause personality_clauses[] = {
         ALLOW("the default", IS(0, 0)),
         ALLOW("the question what it is", IS(0, 0xffffffffu)),
+};
+
+/* What a box must not do to its owner's files and pipes: a lease makes the next opener on the host
+ * wait, dnotify marks are counted nowhere, and the pages of large pipes are the user's, not the
+ * box's. The kernel reads command and size as 32 bits. */
+#define CALL_PIPE_MAX 65536u
+
+static const struct seccomp_clause fcntl_clauses[] = {
+        REFUSE(EPERM, "F_SETLEASE (makes other openers wait)", IS(1, F_SETLEASE)),
+        REFUSE(EPERM, "F_NOTIFY (watches that nothing counts)", IS(1, F_NOTIFY)),
+        ALLOW("F_SETPIPE_SZ below 64 KiB", IS(1, F_SETPIPE_SZ), BITS(2, ~(CALL_PIPE_MAX - 1), 0)),
+        ALLOW("F_SETPIPE_SZ of 64 KiB", IS(1, F_SETPIPE_SZ), IS(2, CALL_PIPE_MAX)),
+        REFUSE(EPERM, "F_SETPIPE_SZ beyond 64 KiB", IS(1, F_SETPIPE_SZ)),
+};
+
+/* Everything in a box has one user id, pid 1 too, and the kernel lets a user slow down, pin and
+ * limit its own processes. pid 1 must go on serving, so no call that changes another process may
+ * name it. Process ids are 32 bits, and there is one pid namespace. */
+static const struct seccomp_clause prlimit_clauses[] = {
+        ALLOW("the question what the limits are", IS(2, 0), HIGH_ZERO(2)),
+        REFUSE(EPERM, "a limit of pid 1", IS(0, 1)),
+};
+
+static const struct seccomp_clause sched_clauses[] = {
+        REFUSE(EPERM, "pid 1", IS(0, 1)),
+};
+
+static const struct seccomp_clause setpriority_clauses[] = {
+        REFUSE(EPERM, "pid 1", IS(1, 1)),
+        REFUSE(EPERM, "all processes of the user, pid 1 among them", IS(0, PRIO_USER)),
+};
+
+static const struct seccomp_clause ioprio_clauses[] = {
+        REFUSE(EPERM, "pid 1", IS(1, 1)),
+        REFUSE(EPERM, "all processes of the user, pid 1 among them", IS(0, CALL_IOPRIO_USER)),
 };
 
 /* The one tracing option that takes a filter off. The kernel wants CAP_SYS_ADMIN for it too. */
@@ -163,7 +200,7 @@ static const struct seccomp_clause setsockopt_clauses[] = {
 const struct seccomp_row seccomp_table[] = {
         {"files",
          "read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek "
-         "close close_range dup dup2 dup3 fcntl flock pipe pipe2 sendfile "
+         "close close_range dup dup2 dup3 flock pipe pipe2 sendfile "
          "splice tee vmsplice copy_file_range fallocate truncate ftruncate fsync fdatasync sync "
          "syncfs sync_file_range fadvise64 readahead cachestat=451",
          .why = "ordinary work with open files; which files there are is for mounts and Landlock"},
@@ -181,6 +218,8 @@ const struct seccomp_row seccomp_table[] = {
          "flistxattr removexattr lremovexattr fremovexattr setxattrat=463 getxattrat=464 "
          "listxattrat=465 removexattrat=466",
          .why = "extended attributes; the kernel keeps security.* and trusted.* for itself"},
+        {"files", "fcntl", 0, CLAUSES(fcntl_clauses),
+         "locks and flags; nothing that the host's own processes wait for (cases R12, R13)"},
         {"files", "open", 0, CLAUSES(open_clauses), "no set-user-id file is made (case 8)"},
         {"files", "openat", 0, CLAUSES(openat_clauses), "no set-user-id file is made (case 8)"},
         {"files", "openat2", ENOSYS,
@@ -238,12 +277,17 @@ const struct seccomp_row seccomp_table[] = {
          .why = "its flags lie in memory, which a filter cannot read; libraries use clone (case "
                 "4)"},
         {"processes",
-         "sched_yield sched_getaffinity sched_setaffinity sched_getparam sched_setparam "
-         "sched_getscheduler sched_setscheduler sched_getattr sched_setattr "
+         "sched_yield sched_getaffinity sched_getparam sched_getscheduler sched_getattr "
          "sched_get_priority_max sched_get_priority_min sched_rr_get_interval getpriority "
-         "setpriority ioprio_get ioprio_set getcpu getrlimit setrlimit prlimit64 getrusage "
-         "sysinfo uname getrandom",
-         .why = "scheduling within the box's limits, and plain questions"},
+         "ioprio_get getcpu getrlimit setrlimit getrusage sysinfo uname getrandom",
+         .why = "limits of one's own, and plain questions"},
+        {"processes", "sched_setaffinity sched_setparam sched_setscheduler sched_setattr", 0,
+         CLAUSES(sched_clauses), "scheduling within the box; pid 1 serves on (case R14)"},
+        {"processes", "prlimit64", 0, CLAUSES(prlimit_clauses), "the same for limits (case R14)"},
+        {"processes", "setpriority", 0, CLAUSES(setpriority_clauses),
+         "the same for priorities (case R14)"},
+        {"processes", "ioprio_set", 0, CLAUSES(ioprio_clauses),
+         "the same for input and output (case R14)"},
         {"processes", "prctl", 0, CLAUSES(prctl_clauses), "names, death signals, dumpability"},
         {"processes", "personality", EPERM, CLAUSES(personality_clauses),
          "nobody turns address randomisation off, which is where an exploit begins (case 18)"},

@@ -177,7 +177,8 @@ static void string(struct filter *f, uint8_t c, struct buf *out)
                         return;
                 }
                 buf_put_str(out, "\033P");
-                buf_put(out, f->held, f->held_n);
+                filter_numbers(f->held, f->held_n, out);
+                f->sixel = (struct filter_sixel){0};
                 go(f, FILTER_SIXEL);
         }
 }
@@ -187,8 +188,8 @@ static void sixel(struct filter *f, uint8_t c, struct buf *out)
 {
         if (c == ESC)
                 f->state = FILTER_SIXEL_ESC;
-        else if (c == '\n' || c == '\r' || (c >= 0x20 && c < 0x7f))
-                buf_put_u8(out, c);
+        else
+                filter_sixel(f, c, out);
 }
 
 /* after_esc(f, c): ESC came inside a string. "\" ends it; anything else began a new sequence. */
@@ -196,7 +197,7 @@ static void after_esc(struct filter *f, uint8_t c, struct buf *out)
 {
         enum filter_state was = f->state;
         if (was == FILTER_SIXEL_ESC)
-                buf_put_str(out, "\033\\");
+                filter_sixel_end(f, out);
         if (c == '\\') {
                 if (was == FILTER_STRING_ESC)
                         end_string(f, out);
@@ -212,7 +213,7 @@ static void after_esc(struct filter *f, uint8_t c, struct buf *out)
 static void cancel(struct filter *f, struct buf *out)
 {
         if (f->state == FILTER_SIXEL || f->state == FILTER_SIXEL_ESC)
-                buf_put_str(out, "\033\\");
+                filter_sixel_end(f, out);
         go(f, FILTER_GROUND);
 }
 

@@ -68,12 +68,20 @@ enum filter_state {
         FILTER_SIXEL_ESC,
 };
 
+/* Where a sixel image is drawn, and the number that is being read. */
+struct filter_sixel {
+        unsigned x, y, number, repeat;
+        bool has_number;
+        char command; /* '!' repeat, '"' size, '#' colour: what numbers belong to; or 0 */
+};
+
 struct filter {
         struct filter_policy policy;
         struct filter_modes modes;
         enum filter_state state;
         char string_kind; /* ']' OSC, 'P' DCS, '_' APC, '^' PM, 'X' SOS, 'k' screen title */
         uint8_t utf8_need;
+        struct filter_sixel sixel;
         size_t held_n;
         uint8_t held[FILTER_HOLD];
 };
@@ -96,6 +104,11 @@ void filter_esc(struct filter *, struct buf *out); /* held: intermediates, final
 void filter_osc(struct filter *, struct buf *out); /* held: the text without its end */
 bool filter_dcs_is_sixel(const struct filter *);   /* held: up to and with the final 'q' */
 void filter_dcs(struct filter *, struct buf *out);
+/* filter_sixel(f, c, out): one byte of an image; filter_sixel_end(f, out): it is over, or cut. */
+void filter_sixel(struct filter *, uint8_t, struct buf *out);
+void filter_sixel_end(struct filter *, struct buf *out);
+/* filter_numbers(p, n, out): copy; a number that no screen has is cut to 9999. */
+void filter_numbers(const uint8_t *, size_t, struct buf *out);
 /* filter_mode(modes, number, is_on): may this private mode be changed? Remembers it if so. */
 bool filter_mode(struct filter_modes *, unsigned number, bool is_on);
 

@@ -73,7 +73,7 @@ static unsigned number(const struct filter *f, size_t *at)
 static void pass(const struct filter *f, struct buf *out)
 {
         buf_put_str(out, "\033[");
-        buf_put(out, f->held, f->held_n);
+        filter_numbers(f->held, f->held_n, out);
 }
 
 /* modes(f, is_private, is_on): pass on those of the list that may be changed. */

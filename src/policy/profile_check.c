@@ -52,6 +52,10 @@ int profile_limit_check(const char *word, struct err *err)
         size_t k = 0;
         while (k < KEYS_N && (strlen(keys[k]) != n || strncmp(keys[k], word, n) != 0))
                 k++;
+        if (n == 5 && strncmp(word, "spend", n) == 0)
+                return err_set(err, E_INPUT,
+                               "a limit of spend is not held yet, so no line may promise one: take "
+                               "it out, and set it where the provider bills you");
         if (k == KEYS_N) {
                 char key[32];
                 size_t len = n < sizeof key - 1 ? n : sizeof key - 1;

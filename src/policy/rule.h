@@ -159,7 +159,7 @@ struct rule_line {
                 struct rule rule;
                 struct rule_secret *secret;
                 struct rule_bind bind;
-                struct strs limits; /* "memory=4G", "spend=5usd": checked */
+                struct strs limits; /* "memory=4G": checked */
         };
 };
 

@@ -162,34 +162,14 @@ static int parse_bind(const struct words *w, struct rule_bind *b, size_t *bad, s
         return 0;
 }
 
-/* spend=5usd or spend=2.50usd; the other keys are those of a box. */
-static bool is_money(const char *s)
-{
-        size_t whole = strspn(s, "0123456789");
-        const char *rest = s + whole;
-        bool is_zero = strspn(s, "0") == whole;
-        if (whole && whole <= 9 && *rest == '.') {
-                size_t part = strspn(rest + 1, "0123456789");
-                if (part == 0 || part > 2)
-                        return false;
-                is_zero = is_zero && strspn(rest + 1, "0") == part;
-                rest += 1 + part;
-        }
-        return whole && whole <= 9 && !is_zero && strcmp(rest, "usd") == 0;
-}
-
 static int parse_limit(const struct words *w, struct strs *limits, size_t *bad, struct err *err)
 {
         if (w->n < 2)
                 return wrong(bad, 1, err, "\"limit\" wants KEY=VALUE, such as memory=4G");
         for (size_t i = 1; i < w->n; i++) {
                 *bad = i;
-                if (str_starts(w->v[i], "spend=")) {
-                        if (!is_money(w->v[i] + 6))
-                                return wrong(bad, i, err, "spend wants 5usd or 2.50usd");
-                } else if (profile_limit_check(w->v[i], err) < 0) {
+                if (profile_limit_check(w->v[i], err) < 0)
                         return -1;
-                }
                 strs_add(limits, w->v[i]);
         }
         return 0;

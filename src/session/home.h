@@ -27,7 +27,7 @@ struct home_accept {
         const char *profile;
         const struct strs *persist; /* paths below the home, as in struct profile */
         int upper_fd;               /* the home layer's upper directory; hostile */
-        uid_t owner;                /* who the files shall belong to (plan.kuid) */
+        uid_t owner;                /* who the files shall belong to (plan.disk_uid) */
         gid_t group;
 };
 

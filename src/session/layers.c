@@ -33,7 +33,8 @@ static int make_owned(int dir_fd, const char *name, mode_t mode, const struct bo
         }
         if (fchmodat(dir_fd, name, mode, 0) < 0) /* past the umask */
                 return err_sys(err, "set the mode of %s", name);
-        if (p->is_by_root && fchownat(dir_fd, name, p->kuid, p->kgid, AT_SYMLINK_NOFOLLOW) < 0)
+        if (p->is_by_root &&
+            fchownat(dir_fd, name, p->disk_uid, p->disk_gid, AT_SYMLINK_NOFOLLOW) < 0)
                 return err_sys(err, "give %s to the box", name);
         return 1;
 }
@@ -135,8 +136,8 @@ int layers_accept_home(const struct session_plan *plan, const struct store *stor
                                         .profile = plan->profile,
                                         .persist = &plan->persist,
                                         .upper_fd = upper,
-                                        .owner = plan->box.kuid,
-                                        .group = plan->box.kgid};
+                                        .owner = plan->box.disk_uid,
+                                        .group = plan->box.disk_gid};
                 _cleanup_strs_ struct strs notes = {0};
                 return home_accept(&a, &notes, err);
         }

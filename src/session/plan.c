@@ -10,14 +10,18 @@
 #include "session/home.h"
 #include "session/profiles.h"
 #include "session/seed.h"
+#include "session/slots.h"
 #include "session/sup_ssh.h"
 #include "session/toolchain.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <sys/vfs.h>
 
 extern char **environ;
 
@@ -48,7 +52,8 @@ void session_plan_free(struct session_plan *p)
                 free(p->notes[i].why);
         }
         free(p->notes);
-        *p = (struct session_plan){0};
+        close_fd(&p->slot_fd);
+        *p = (struct session_plan){.slot_fd = -1};
 }
 
 /* is_mapped(id): is this kernel id ours to give away? Not in a container that has only a few. */
@@ -62,11 +67,29 @@ static bool is_mapped(unsigned id)
         return false;
 }
 
-static void plan_ids(struct session_plan *plan)
+/* can_idmap(dir): may a mount of the layers show other owners than are on the disk? */
+static bool can_idmap(const char *dir)
+{
+        static const unsigned known[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
+                                         F2FS_SUPER_MAGIC};
+        struct statfs fs;
+        struct utsname kernel;
+        int major = 0, minor = 0;
+        if (statfs(dir, &fs) < 0 || uname(&kernel) < 0)
+                return false;
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+                if ((unsigned)fs.f_type == known[i])
+                        return true;
+        return (unsigned)fs.f_type == TMPFS_MAGIC &&
+               sscanf(kernel.release, "%d.%d", &major, &minor) == 2 &&
+               (major > 6 || (major == 6 && minor >= 3));
+}
+
+static void plan_ids(const struct store *store, struct session_plan *plan)
 {
         struct box_plan *b = &plan->box;
-        b->uid = b->kuid = geteuid();
-        b->gid = b->kgid = getegid();
+        b->uid = b->kuid = b->disk_uid = geteuid();
+        b->gid = b->kgid = b->disk_gid = getegid();
         if (geteuid() != 0) {
                 const char *name = getenv("USER");
                 b->user = str_dup(name && name[0] && !strpbrk(name, ":\n/") ? name : "user");
@@ -76,9 +99,11 @@ static void plan_ids(struct session_plan *plan)
          */
         b->uid = b->gid = 1000;
         b->user = str_dup("agent");
-        if (is_mapped(BOX_HIGH_ID)) {
+        if (is_mapped(BOX_HIGH_ID) && is_mapped(BOX_HIGH_ID + BOX_HIGH_N)) {
                 b->is_by_root = true;
-                b->kuid = b->kgid = box_weak(WEAK_HIGHUID) ? 0 : BOX_HIGH_ID;
+                unsigned own = plan->slot < BOX_HIGH_N && can_idmap(store->state) ? plan->slot : 0;
+                b->disk_uid = b->disk_gid = box_weak(WEAK_HIGHUID) ? 0 : BOX_HIGH_ID;
+                b->kuid = b->kgid = box_weak(WEAK_HIGHUID) ? 0 : BOX_HIGH_ID + own;
         }
 }
 
@@ -149,6 +174,7 @@ int session_plan_make(const struct session_opts *opts, const struct store *store
         _cleanup_profile_ struct profile profile = {0};
         _cleanup_toolchain_ struct toolchain_set tools = {0};
         *plan = (struct session_plan){.is_live = opts->is_live};
+        plan->slot_fd = slots_take(store, &plan->slot);
         struct box_plan *b = &plan->box;
 
         if (profiles_find(store->config, opts->profile, &profile, err) < 0 ||
@@ -171,7 +197,7 @@ int session_plan_make(const struct session_opts *opts, const struct store *store
                         "proc proc /proc)");
                 goto fail;
         }
-        plan_ids(plan);
+        plan_ids(store, plan);
         if (plan_workspace(opts, store, b->home, plan, err) < 0)
                 goto fail;
         plan_cwd(opts, plan);
@@ -186,11 +212,11 @@ int session_plan_make(const struct session_opts *opts, const struct store *store
             plan_command(opts, &profile, &q, &tools, plan, err) < 0)
                 goto fail;
 
-        if (plan_mounts(opts, &profile, &tools, store, plan, err) < 0 ||
-            plan_limits(&profile, opts, plan, err) < 0)
-                goto fail;
-        if (!opts->is_errand &&
-            (plan_door(opts, store, plan, err) < 0 || plan_secrets(plan, err) < 0))
+        /* The rules first: binds and limits are among their lines. An errand has no door. */
+        if ((!opts->is_errand && plan_door(opts, store, plan, err) < 0) ||
+            plan_mounts(opts, &profile, &tools, store, plan, err) < 0 ||
+            plan_limits(&profile, opts, plan, err) < 0 ||
+            (!opts->is_errand && plan_secrets(plan, err) < 0))
                 goto fail;
         plan_env(opts, &profile, &tools, plan);
         plan_ssh(plan);
@@ -216,8 +242,8 @@ int session_plan_seed(const struct session_plan *plan, const struct session_opts
         struct seed_into into = {.home_fd = upper,
                                  .host_home = plan->box.home,
                                  .workspace = plan->workspace,
-                                 .owner = plan->box.kuid,
-                                 .group = plan->box.kgid};
+                                 .owner = plan->box.disk_uid,
+                                 .group = plan->box.disk_gid};
         if (seed_home(&into, &profile, &notes, err) < 0)
                 return -1;
         return seed_links(&into, &plan->home_links, err);

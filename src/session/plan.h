@@ -1,6 +1,6 @@
 /* plan.h - deciding what a box will be. Split by question: plan.c (the order of decisions),
  * plan_workspace.c (which directory, and which never), plan_mounts.c (what it sees), plan_env.c
- * (variables), plan_limits.c, plan_door.c (what it may reach). */
+ * (variables), plan_limits.c and plan_share.c, plan_door.c (what it may reach). */
 #ifndef SESSION_PLAN_H
 #define SESSION_PLAN_H
 
@@ -27,7 +27,12 @@ int plan_mounts(const struct session_opts *, const struct profile *, const struc
 void plan_env(const struct session_opts *, const struct profile *, const struct toolchain_set *,
               struct session_plan *);
 
-/* plan_limits(profile, opts, plan, err): defaults, then the profile's, then the flags'. */
+/* plan_share(plan, limits): what one box may have of what its owner has, when nobody says
+ * otherwise; by the box's slot. */
+void plan_share(const struct session_plan *, struct box_limits *);
+
+/* plan_limits(profile, opts, plan, err): the box's share, then the profile's lines, the policy
+ * files', the flags'; a project's and the administrator's lines take away. After plan_door. */
 int plan_limits(const struct profile *, const struct session_opts *, struct session_plan *,
                 struct err *);
 

@@ -71,18 +71,94 @@ static void plan_tools(const struct toolchain_set *tools, struct session_plan *p
         note_pairs(plan, &tools->left_out);
 }
 
+/* What one bind is, and who wants it. */
+struct bind {
+        const char *path, *mode;
+        char *where;      /* "system policy:3", or NULL for a flag */
+        bool is_optional; /* a line for every box: what does not exist is left out */
+        bool is_system;   /* the administrator's: the others may show no more */
+};
+
+struct binds {
+        struct bind *v;
+        size_t n;
+};
+
+static void binds_free(struct binds *b)
+{
+        for (size_t i = 0; i < b->n; i++)
+                free(b->v[i].where);
+        free(b->v);
+}
+
+#define _cleanup_binds_ __attribute__((cleanup(binds_free)))
+
+static void binds_add(struct binds *b, struct bind one)
+{
+        struct bind *v = reallocarray(b->v, b->n + 1, sizeof *v);
+        if (!v)
+                str_no_memory();
+        b->v = v;
+        v[b->n++] = one;
+}
+
+/* binds_lines(b, policy, rank): the "bind" lines of the layers of that rank, the first one last:
+ * of two for one place the later is mounted, and of two lines the first counts. */
+static void binds_lines(struct binds *b, const struct policy *p, enum policy_rank rank)
+{
+        for (size_t k = p->layers_n; k-- > 0;) {
+                const struct policy_layer *l = &p->layers[k];
+                for (size_t i = l->rank == rank ? l->lines_n : 0; i-- > 0;)
+                        if (l->lines[i].kind == RULE_LINE_BIND)
+                                binds_add(b, (struct bind){.path = l->lines[i].bind.path,
+                                                           .mode = l->lines[i].bind.mode,
+                                                           .where = str_fmt("%s:%zu", l->name,
+                                                                            l->lines[i].line_no),
+                                                           .is_optional = true,
+                                                           .is_system = rank == POLICY_SYSTEM});
+        }
+}
+
+/* bind_width(mode): how much it lets the box do to the host. */
+static int bind_width(const char *mode)
+{
+        return strcmp(mode, "rw") == 0 ? 2 : strcmp(mode, "cow") == 0 ? 1 : 0;
+}
+
+static char *bind_real(const struct session_plan *plan, const char *path)
+{
+        _cleanup_free_ char *want = path[0] == '~' && path[1] == '/'
+                                            ? str_fmt("%s%s", plan->box.home, path + 1)
+                                            : str_dup(path);
+        return realpath(want, NULL);
+}
+
+/* bind_held(plan, all, one): the administrator's line that shows the same place, or one above it,
+ * with less than ${one} asks for; NULL when there is none. */
+static const struct bind *bind_held(const struct session_plan *plan, const struct binds *all,
+                                    const struct bind *one)
+{
+        _cleanup_free_ char *real = bind_real(plan, one->path);
+        for (size_t i = 0; real && !one->is_system && i < all->n; i++) {
+                const struct bind *s = &all->v[i];
+                if (!s->is_system || bind_width(s->mode) >= bind_width(one->mode))
+                        continue;
+                _cleanup_free_ char *above = bind_real(plan, s->path);
+                if (above && str_is_beneath(real, above))
+                        return s;
+        }
+        return NULL;
+}
+
 static int plan_bind(struct session_plan *plan, const char *path, const char *mode,
                      bool is_optional, size_t index, struct err *err)
 {
         char layer[4096];
-        _cleanup_free_ char *want = path[0] == '~' && path[1] == '/'
-                                            ? str_fmt("%s%s", plan->box.home, path + 1)
-                                            : str_dup(path);
-        _cleanup_free_ char *real = realpath(want, NULL);
+        _cleanup_free_ char *real = bind_real(plan, path);
         struct stat st;
         if (!real || stat(real, &st) < 0) {
                 if (is_optional) {
-                        session_plan_note(plan, true, want, "it does not exist");
+                        session_plan_note(plan, true, path, "it does not exist");
                         return 0;
                 }
                 err_sys(err, "the bind %s cannot be used", path);
@@ -107,16 +183,47 @@ static int plan_bind(struct session_plan *plan, const char *path, const char *mo
         return 0;
 }
 
+/* plan_bind_one(plan, all, i, err): where the administrator shows less, a line gets that much, with
+ * a note; a flag, which somebody just typed, is refused. */
+static int plan_bind_one(struct session_plan *plan, const struct binds *all, size_t i,
+                         struct err *err)
+{
+        const struct bind *b = &all->v[i], *held = bind_held(plan, all, b);
+        const char *mode = held ? held->mode : b->mode;
+        if (held && !b->where)
+                return err_set(
+                        err, E_REFUSED,
+                        "the bind %s:%s is more than %s allows, which is %s (only who writes "
+                        "that file can allow it)",
+                        b->path, b->mode, held->where, held->mode);
+        if (held) {
+                _cleanup_free_ char *what = str_fmt("%s, %s", b->path, b->mode);
+                _cleanup_free_ char *why =
+                        str_fmt("%s wants it, %s allows %s", b->where, held->where, held->mode);
+                session_plan_note(plan, true, what, why);
+        }
+        if (plan_bind(plan, b->path, mode, b->is_optional, i, err) == 0)
+                return 0;
+        return b->where ? err_add(err, "%s", b->where) : -1;
+}
+
 static int plan_binds(const struct session_opts *opts, const struct profile *profile,
                       const struct store *store, struct session_plan *plan, struct err *err)
 {
+        _cleanup_binds_ struct binds all = {0};
         for (size_t i = 0; i < profile->binds_n; i++)
-                if (plan_bind(plan, profile->binds[i].path, profile->binds[i].mode, true, i, err) <
-                    0)
-                        return -1;
+                binds_add(&all, (struct bind){.path = profile->binds[i].path,
+                                              .mode = profile->binds[i].mode,
+                                              .where = str_dup("the profile"),
+                                              .is_optional = true});
+        binds_lines(&all, &plan->door.parsed, POLICY_SYSTEM);
+        binds_lines(&all, &plan->door.parsed, POLICY_PROFILE);
+        binds_lines(&all, &plan->door.parsed, POLICY_USER);
         for (size_t i = 0; i < opts->binds_n; i++)
-                if (plan_bind(plan, opts->binds[i].path, opts->binds[i].mode, false,
-                              profile->binds_n + i, err) < 0)
+                binds_add(&all,
+                          (struct bind){.path = opts->binds[i].path, .mode = opts->binds[i].mode});
+        for (size_t i = 0; i < all.n; i++)
+                if (plan_bind_one(plan, &all, i, err) < 0)
                         return -1;
         /* No bind may contain, or lie in, what is ours (B12). */
         const char *const ours[] = {store->state, store->data, store->config};

@@ -158,8 +158,8 @@ int secret_files_write(struct session_plan *plan, int dir_fd, struct err *err)
                                  .into = {.home_fd = upper,
                                           .host_home = plan->box.home,
                                           .workspace = plan->workspace,
-                                          .owner = plan->box.kuid,
-                                          .group = plan->box.kgid},
+                                          .owner = plan->box.disk_uid,
+                                          .group = plan->box.disk_gid},
                                  .err = err};
         f.run = (struct seed_run){.into = &f.into,
                                   .host_fd = host,

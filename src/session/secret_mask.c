@@ -34,7 +34,8 @@ struct mask {
 
 static int give(const struct session_plan *plan, int fd, const char *path, struct err *err)
 {
-        if (geteuid() != plan->box.kuid && fchown(fd, plan->box.kuid, plan->box.kgid) < 0)
+        if (geteuid() != plan->box.disk_uid &&
+            fchown(fd, plan->box.disk_uid, plan->box.disk_gid) < 0)
                 return err_sys(err, "give %s to the box", path);
         return 0;
 }

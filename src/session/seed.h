@@ -14,7 +14,7 @@ struct seed_into {
         const char *host_home; /* the caller's home: where seeds are read; also %HOME% */
         const char *box_home;  /* home inside, for %HOME%; NULL means the same as host_home */
         const char *workspace; /* resolved, or NULL */
-        uid_t owner; /* who the files shall belong to (plan.kuid); chown only if we are not */
+        uid_t owner; /* who the files shall belong to (plan.disk_uid); chown only if we are not */
         gid_t group;
 };
 

@@ -87,7 +87,7 @@ static int seed_browsers(const struct session_plan *plan, const struct superviso
                                            O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (upper < 0)
                 return errno == ENOENT ? 0 : err_sys(err, "open the box's home");
-        return ca_seed_home(&a->ca, upper, plan->box.kuid, plan->box.kgid, err);
+        return ca_seed_home(&a->ca, upper, plan->box.disk_uid, plan->box.disk_gid, err);
 }
 
 /* launch(opts, store, plan, a, err): layers, seeds, fork. */
@@ -170,7 +170,7 @@ static int start_from(struct session_opts *opts, const struct store *store, stru
 int session_run(struct session_opts *opts, const struct store *store, char **id, int *client_fd,
                 struct err *err)
 {
-        static struct session_plan plan; /* the forked supervisor goes on using it */
+        static struct session_plan plan = {.slot_fd = -1}; /* the supervisor goes on using it */
         _cleanup_close_ int dir = -1;
         _cleanup_close_ int lock = -1;
         _cleanup_net_ struct box_net net = {.maker_pid = -1, .fd = -1};
@@ -212,11 +212,13 @@ int session_run(struct session_opts *opts, const struct store *store, char **id,
                 goto fail;
         }
         *client_fd = pair[0];
-        index_kept_begin(dir); /* while the box is built */
+        close_fd(&plan.slot_fd); /* the supervisor has it */
+        index_kept_begin(dir);   /* while the box is built */
         box_net_end(&net);
         spread_back();
         return 0;
 fail:
+        close_fd(&plan.slot_fd);
         close_fd(&dir); /* what failed may have been the number of descriptors */
         store_discard(store, *id, NULL);
         free(*id);
@@ -229,7 +231,7 @@ fail:
 static int again(const struct store *store, const char *id, struct session_opts *how,
                  int *client_fd, struct err *err)
 {
-        static struct session_plan plan;
+        static struct session_plan plan = {.slot_fd = -1};
         static struct session_opts opts;
         _cleanup_close_ int dir = store_box_dir(store, id, err);
         if (dir < 0)
@@ -284,6 +286,7 @@ static int again(const struct store *store, const char *id, struct session_opts 
                                     .is_again = true,
                                     .ready_fd = ready[1]};
         int r = launch(&opts, store, &plan, &a, err);
+        close_fd(&plan.slot_fd);
         box_net_end(&net);
         spread_back();
         close_fd(&ready[1]);

@@ -31,6 +31,8 @@ struct session_plan {
         struct strs home_links; /* "target\npath": links to tools, made when the home is seeded */
         struct session_note *notes;
         size_t notes_n;
+        unsigned slot; /* which of the running boxes this is (slots.h) */
+        int slot_fd;   /* what holds that number; or -1 */
 };
 
 void session_plan_free(struct session_plan *);

@@ -275,6 +275,8 @@ int watch_start(struct sup *, struct err *);
 /* watch_tell_kills(s): a box may outlive a process of it that the kernel killed; say so to clients,
  * once per kill. */
 void watch_tell_kills(struct sup *);
+/* watch_tell_unheld(s): add to the banner's words which limits no control group holds here. */
+void watch_tell_unheld(struct sup *);
 /* watch_reason(s, &words): was it a limit that killed the main command? MSG_END_SIGNAL if not. */
 enum msg_end watch_reason(struct sup *, char words[256]);
 void watch_info(struct sup *, struct msg_info *);

@@ -139,6 +139,22 @@ void watch_tell_kills(struct sup *s)
                         client_send(c, MSG_NOTICE, b.data, b.len);
 }
 
+void watch_tell_unheld(struct sup *s)
+{
+        const struct box_limits *l = &s->plan->box.limits;
+        unsigned has = s->box.cgroup.has;
+        bool is_memory_loose = l->memory && !(has & 1u << BOX_CTL_MEMORY);
+        bool is_cpu_loose = l->cpu_milli && !(has & 1u << BOX_CTL_CPU);
+        if (!is_memory_loose && !is_cpu_loose)
+                return;
+        char *more = str_fmt("%s (no control group here:%s%s%s)", s->meta.grants,
+                             is_memory_loose ? " memory is watched" : "",
+                             is_memory_loose && is_cpu_loose ? "," : "",
+                             is_cpu_loose ? " cpu is NOT limited" : "");
+        free(s->meta.grants);
+        s->meta.grants = more;
+}
+
 static void check_memory(struct sup *s)
 {
         uint64_t limit = s->plan->box.limits.memory;

@@ -49,10 +49,10 @@ static void leave_caller(const struct supervisor_args *a)
                                 _exit(125);
         }
 
-        int keep[9 + DOOR_SECRETS_MAX + LIVE_FDS_MAX] = {a->dir_fd,   a->lock_fd,   a->mask_fd,
-                                                         a->home_fd,  a->client_fd, a->net_fd,
-                                                         a->ready_fd, a->ca.dir_fd, a->ca.key_fd};
-        size_t keep_n = 9;
+        int keep[10 + DOOR_SECRETS_MAX + LIVE_FDS_MAX] = {
+                a->dir_fd, a->lock_fd,  a->mask_fd,   a->home_fd,   a->client_fd,
+                a->net_fd, a->ready_fd, a->ca.dir_fd, a->ca.key_fd, a->plan->slot_fd};
+        size_t keep_n = 10;
         for (size_t i = 0; i < a->plan->secrets.n; i++)
                 keep[keep_n++] = a->plan->secrets.v[i].value_fd;
         keep_n += live_fds(a->live, keep + keep_n);
@@ -168,6 +168,7 @@ void sup_build(struct sup *s)
                 return;
         }
         s->ctl_src = loop_add(s->loop, s->box.ctl_fd, EPOLLIN, sup_on_ctl, s);
+        watch_tell_unheld(s);
         /* Now, because until the walls are up we have nothing else to do. */
         if (sup_witness_prepare(s, &s->failure) < 0)
                 sup_fail(s, "cannot start the box");
@@ -209,6 +210,7 @@ static void clear(struct sup *s, struct buf *refused)
         sup_snapshot_break(s);
         sup_inbound_end(s);
         box_end(&s->box);
+        close_fd(&s->plan->slot_fd);
         sup_live_end(s);
         bool is_log_late = sup_log_is_alone(s);
         if (!is_log_late)

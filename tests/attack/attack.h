@@ -49,7 +49,7 @@ struct attack_case {
 extern const struct attack_case tty_cases[], ns_cases[], mount_cases[], kernel_cases[],
         boot_cases[], proc_cases[], peer_cases[], sysctl_cases[], socket_cases[], net_cases[],
         path_cases[], ipc_cases[], file_cases[], state_cases[], notify_cases[], design_cases[],
-        limit_cases[], host_cases[];
+        limit_cases[], share_cases[], host_cases[];
 
 /* out_*(out, ...): set the outcome. The first escape stays; a later refusal does not hide it. */
 void out_blocked(struct outcome *, int err, const char *fmt, ...)

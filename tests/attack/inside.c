@@ -18,9 +18,9 @@
 #define CASE_DEADLINE_MS 8000
 
 static const struct attack_case *const groups[] = {
-        tty_cases,  ns_cases,     mount_cases,  kernel_cases, boot_cases,  proc_cases,
-        peer_cases, sysctl_cases, socket_cases, net_cases,    path_cases,  ipc_cases,
-        file_cases, state_cases,  notify_cases, design_cases, limit_cases, host_cases,
+        tty_cases,    ns_cases,     mount_cases, kernel_cases, boot_cases, proc_cases, peer_cases,
+        sysctl_cases, socket_cases, net_cases,   path_cases,   ipc_cases,  file_cases, state_cases,
+        notify_cases, design_cases, limit_cases, share_cases,  host_cases,
 };
 
 static const char *const proof_names[] = {"READ", "WRITE", "EXEC", "REACH", "CRASH", "STARVE"};

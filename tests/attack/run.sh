@@ -77,7 +77,7 @@ build() { # output, sources...
 	}
 }
 build "$work/ws/inside" inside.c attack.c tty.c ns.c mount.c kernel.c boot.c proc.c peer.c sysctl.c \
-	sockets.c net.c paths.c ipc.c file.c state.c notify.c notify_trace.c storm.c reuse.c design.c limit.c
+	sockets.c net.c paths.c ipc.c file.c state.c notify.c notify_trace.c storm.c reuse.c design.c limit.c share.c
 build "$work/bin/plant" plant.c plant_run.c
 # Copies that belong to the user, as after `make install`: case 28 tries to overwrite them.
 cp "$strong" "$work/bin/ostiary"

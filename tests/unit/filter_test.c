@@ -136,6 +136,18 @@ static void what_reaches_out(void)
         TAME("UTF-8 broken off", "\xe2\x82z", "\xef\xbf\xbdz");
         TAME("UTF-8 too long", "\xe0\x80\xaf", "\xef\xbf\xbd");
         TAME("sixel cut short is ended", "\033Pq~~\033[0m", "\033Pq~~" ST "\033[0m");
+        TAME("a number that no screen has",
+             "\033[2147483647b\033[99999999999999999999;7H\033[10000S",
+             "\033[9999b\033[9999;7H\033[9999S");
+        TAME("also among colours and regions", "\033[38;2;4294967296;1;1m\033[1;123456r",
+             "\033[38;2;9999;1;1m\033[1;9999r");
+        TAME("zeros in front do not hide it", "\033[0000000000002147483647X", "\033[9999X");
+        PASS("the last column is found with a large number", "\033[999C\033[9999;9999H\033[00012C");
+        TAME("a sixel repeat is bounded", "\033Pq!99999999999~" ST, "\033Pq!4096~" ST);
+        TAME("so is the size of an image", "\033Pq\"1;1;65535;999999~" ST,
+             "\033Pq\"1;1;4096;4096~" ST);
+        TAME("and what stands before it", "\033P0;1;99999q~" ST, "\033P0;1;9999q~" ST);
+        TAME("an image has a right edge", "\033Pq!4095~@@A!9~$B" ST, "\033Pq!4095~@!9?$B" ST);
         TAME("sixel cancelled is ended", "\033Pq~~\x18x", "\033Pq~~" ST "x");
         expect_p("strict", "title", "a\033]0;x" ST "b", "ab");
         expect_p("strict", "link", "a\033]8;;http://x" ST "b", "ab");
@@ -207,12 +219,30 @@ static void resets(void)
         reset_is("a full reset forgets", "\033[?1000h\033c", ALWAYS);
 }
 
+/* However many rows are begun, no more than an image may have reach the terminal. */
+static void image_edge(void)
+{
+        struct filter_policy p = filter_normal();
+        static struct filter f;
+        struct buf out = {0};
+        filter_init(&f, &p);
+        filter_feed(&f, "\033Pq", 3, &out);
+        for (int i = 0; i < 100000; i++)
+                filter_feed(&f, "~-", 2, &out);
+        size_t rows = 0;
+        for (size_t i = 0; i < out.len; i++)
+                rows += out.data[i] == '-';
+        check(rows > 600 && rows < 700, "an image has a lower edge", "%zu rows of six", rows);
+        buf_free(&out);
+}
+
 int main(void)
 {
         what_draws();
         what_reaches_out();
         long_ones();
         resets();
+        image_edge();
         struct filter_policy p;
         check(filter_policy_parse("nonsense", &p) < 0 && filter_policy_parse("normal,x", &p) < 0,
               "an unknown policy is refused", "it was taken");

@@ -1,0 +1,69 @@
+/* plan_share.c - how much of what the kernel counts per user one box may have, when nobody says
+ * otherwise. docs/limits.md lists every such counter.
+ *
+ * A box has its owner's user id, or charges its owner through the user namespace's creator, so
+ * whatever it takes its owner has no more. All boxes together get at most half. Box number k
+ * (slots.h) gets 1/(2k(k+1)) of it: a quarter, a twelfth, a twenty-fourth and so on, which adds up
+ * to a half however many there are, and needs no agreement with the boxes that run already. */
+#include "session/plan.h"
+
+#include "base/cleanup.h"
+#include "base/str.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/resource.h>
+
+/* A coding agent with a build running fits; a fork bomb does not. */
+static const struct box_limits most = {
+        .pids = 4096,
+        .files = 65536,
+        .inotify_watches = 524288,
+        .inotify_instances = 1024,
+};
+
+/* Below this programs do not start; one owner does not run so many boxes that it adds up. */
+static const struct box_limits least = {
+        .files = 256,
+        .inotify_watches = 128,
+        .inotify_instances = 4,
+};
+
+/* share_counter(name): what the user may have in all, UINT64_MAX where the kernel does not say. */
+static uint64_t share_counter(const char *name)
+{
+        char path[64];
+        uint64_t all;
+        snprintf(path, sizeof path, "/proc/sys/user/%s", name);
+        _cleanup_fclose_ FILE *f = fopen(path, "re");
+        return f && fscanf(f, "%" SCNu64, &all) == 1 ? all : UINT64_MAX;
+}
+
+static uint64_t share_of(uint64_t all, unsigned slot, uint64_t low, uint64_t high)
+{
+        uint64_t share = all / 2 / ((uint64_t)slot * (slot + 1));
+        return share < low ? low : share > high ? high : share;
+}
+
+/* share_files(is_by_root, slot): descriptors under way on sockets are counted per user and held
+ * against the limit of whoever sends one. Our own processes have their caller's hard limit. A box
+ * of root has a user id of its own, so only its own pid 1 is to be left room. */
+static uint64_t share_files(bool is_by_root, unsigned slot)
+{
+        struct rlimit l;
+        uint64_t all = getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_max != RLIM_INFINITY
+                               ? l.rlim_max
+                               : UINT64_MAX;
+        return share_of(all, is_by_root ? 1 : slot, least.files, most.files);
+}
+
+void plan_share(const struct session_plan *plan, struct box_limits *l)
+{
+        unsigned slot = plan->slot;
+        *l = most;
+        l->files = share_files(plan->box.is_by_root, slot);
+        l->inotify_watches = share_of(share_counter("max_inotify_watches"), slot,
+                                      least.inotify_watches, most.inotify_watches);
+        l->inotify_instances = share_of(share_counter("max_inotify_instances"), slot,
+                                        least.inotify_instances, most.inotify_instances);
+}
