@@ -17,7 +17,6 @@
 #include "session/secret_mask.h"
 #include "session/snapshots.h"
 #include "session/supervisor.h"
-#include "workspace/index_kept.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -212,7 +211,6 @@ int session_run(struct session_opts *opts, const struct store *store, char **id,
                 goto fail;
         }
         *client_fd = pair[0];
-        index_kept_begin(dir); /* while the box is built */
         box_net_end(&net);
         spread_back();
         return 0;
