@@ -17,6 +17,7 @@ struct git_call {
         const char *const *argv; /* after "git"; ends with NULL */
         const void *in;          /* its standard input; NULL: empty */
         size_t in_len;
+        const char *in_file; /* without ${in}: its input is this file */
         struct buf *out;  /* what it prints; more than out->max is a failure. NULL: see out_fd */
         int out_fd;       /* without ${out}: where it prints to, or -1: nowhere */
         uint64_t out_max; /* bytes that may go to ${out_fd}; more is a failure */

@@ -46,7 +46,8 @@ int git_pump_open(struct git_pump *p, const struct git_call *call, int theirs[3]
         struct sigaction ignore = {.sa_handler = SIG_IGN};
         sigaction(SIGPIPE, &ignore, &p->pipe_was);
         int r = call->in ? pump_pipe(&p->in_fd, &theirs[0], false)
-                         : (theirs[0] = open("/dev/null", O_RDONLY | O_CLOEXEC));
+                         : (theirs[0] = open(call->in_file ? call->in_file : "/dev/null",
+                                             O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
         if (r >= 0 && pump_pipe(&p->out_fd, &theirs[1], true) == 0 &&
             pump_pipe(&p->err_fd, &theirs[2], true) == 0)
                 return 0;

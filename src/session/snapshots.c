@@ -23,7 +23,7 @@
 enum { FILE_MAX = 64 << 20 };
 
 /* What of a box's directory goes with its layers. */
-static const char *const kept[] = {"opts", "roots", "masked", "placeholders", "applied", "indexes"};
+static const char *const kept[] = {"opts", "roots", "masked", "placeholders", "applied"};
 
 void snapshot_free(struct snapshot *s)
 {

@@ -27,8 +27,7 @@ static const char *file_of(const struct snapshot *s, const char *name)
 
 int snapshots_fill(const struct snapshot *s, int dir_fd, struct err *err)
 {
-        static const char *const names[] = {"roots", "masked", "placeholders", "applied",
-                                            "indexes"};
+        static const char *const names[] = {"roots", "masked", "placeholders", "applied"};
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
                 const char *text = file_of(s, names[i]);
                 if (text && fdio_write_file(dir_fd, names[i], text, 0600, err) < 0)

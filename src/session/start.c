@@ -17,7 +17,6 @@
 #include "session/secret_mask.h"
 #include "session/snapshots.h"
 #include "session/supervisor.h"
-#include "workspace/index_kept.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -213,7 +212,6 @@ int session_run(struct session_opts *opts, const struct store *store, char **id,
         }
         *client_fd = pair[0];
         close_fd(&plan.slot_fd); /* the supervisor has it */
-        index_kept_begin(dir);   /* while the box is built */
         box_net_end(&net);
         spread_back();
         return 0;

@@ -8,7 +8,6 @@
 #include "base/str.h"
 #include "wire/tree.h"
 #include "workspace/apply_int.h"
-#include "workspace/index_kept.h"
 #include "workspace/objects.h"
 #include "workspace/undo_int.h"
 
@@ -25,6 +24,7 @@ struct run {
         struct apply_result *result;
         struct applied *applied;
         struct undo_land land;
+        struct apply_git git;
         struct buf will, put; /* lines of `applied` */
         int objects_fd;
         uint64_t landed_n; /* directories that had to be made included */
@@ -135,9 +135,12 @@ static int box_state(struct run *a, const struct apply_choice *ch, struct undo_s
         return 1;
 }
 
-/* why_never(c): what is no matter of the host's state. */
-static const char *why_never(const struct ws_change *c)
+/* why_never(a, c): what no consent lets through. */
+static const char *why_never(struct run *a, const struct ws_change *c)
 {
+        const char *of_git = apply_git_refuses(&a->git, c);
+        if (of_git)
+                return of_git;
         if (c->refused)
                 return c->refused;
         if (c->is_masked)
@@ -169,7 +172,7 @@ static int take(struct run *a, const struct apply_choice *ch, struct err *err)
         struct undo_state host, box;
         struct undo_ident id;
         enum apply_conflict k = APPLY_CLEAR;
-        const char *why = why_never(c);
+        const char *why = why_never(a, c);
         if (why)
                 return refuse(a, c, why), 0;
         /* first without keeping anything: what is in conflict is not to be kept */
@@ -334,6 +337,7 @@ int apply_run(int box_dir_fd, const char *box_id, int undo_fd, const struct ws_r
         if (objects_fd < 0 || applied_read(box_dir_fd, &a.applied, err) < 0)
                 return -1;
         int r = undo_sweep(undo_fd, root->host_fd, err);
+        apply_git_open(&a.git, root, choices, n);
         for (size_t i = 0; r == 0 && i < n; i++)
                 if (choices[i].how != APPLY_SKIP)
                         r = take(&a, &choices[i], err);
@@ -344,10 +348,7 @@ int apply_run(int box_dir_fd, const char *box_id, int undo_fd, const struct ws_r
         /* also after a failure: what has landed is not pending */
         if (applied_append(box_dir_fd, &a.put, r == 0 ? err : NULL) < 0)
                 r = -1;
-        for (size_t i = 0; a.land.n && i < n; i++)
-                if (choices[i].how == APPLY_TAKE)
-                        index_kept_landed(box_dir_fd, root->name, root->host_fd,
-                                          choices[i].change->path);
+        apply_git_close(&a.git);
         applied_free(a.applied);
         undo_land_free(&a.land);
         buf_free(&a.will);

@@ -67,7 +67,8 @@ struct apply_hooks {
 };
 /* apply_run(box_dir_fd, box_id, undo_fd, root, choices, n, hooks, result, err):
  * All choices belong to ${root}, each path at most once. Conflicts and refusals are told and
- * skipped; a failure (a full disk) stops, says what was done, and leaves a record that undo takes
+ * skipped; anything of a git directory, or that would make one on the host, is refused whatever is
+ * chosen; a failure (a full disk) stops, says what was done, and leaves a record that undo takes
  * back; when already keeping what is replaced fails, nothing was touched. Modes are those of the
  * box masked by 0777 without setuid, setgid and sticky; owners are the user, or who had the
  * replaced file. Directories that are missing above a path are made as the box has them. Waits for

@@ -5,7 +5,6 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "workspace/apply_int.h"
-#include "workspace/index_kept.h"
 #include "workspace/objects.h"
 #include "workspace/undo_int.h"
 
@@ -108,8 +107,7 @@ static enum apply_conflict judge(const struct ws_change *c, const struct applied
                           id->ino != c->before.ino || id->ctime_ns != c->before.ctime_ns;
         if (!is_touched)
                 is_touched = apply_is_moved(c, a, c->root->since_ns - tick_ns());
-        if (!is_touched || applied_is_ours(a, c->root->name, c->path, host) ||
-            index_kept_is_same(c->root, c->path))
+        if (!is_touched || applied_is_ours(a, c->root->name, c->path, host))
                 return APPLY_CLEAR;
         /* Another name of it was replaced by us: that moves the file's ctime and nothing else. */
         if (!is_new && id->ino == c->before.ino && applied_took(a, c->root->name, id->ino) &&

@@ -11,9 +11,9 @@
 #include "base/kv.h"
 #include "base/str.h"
 #include "wire/tree.h"
-#include "workspace/index_kept.h"
 #include "workspace/stack.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -84,6 +84,11 @@ static int parse_line(struct ws_roots *r, char *value, struct err *err)
         root->ino = ino;
         root->since_ns = (int64_t)ns;
         return 0;
+}
+
+bool ws_root_is_git(const struct ws_root *r)
+{
+        return str_starts(r->name, "git") && isdigit((unsigned char)r->name[3]);
 }
 
 int ws_roots_parse(struct ws_roots *r, char *text, struct err *err)
@@ -311,7 +316,6 @@ int ws_roots_open(struct ws_roots *r, int box_dir_fd, int frozen_fd, unsigned tu
         for (size_t i = 0; i < r->n; i++)
                 if (root_open(r, &r->v[i], box_dir_fd, frozen_fd, &s, &span, err) < 0)
                         goto fail;
-        index_kept_load(box_dir_fd, r);
         return 0;
 fail:
         ws_roots_free(r);

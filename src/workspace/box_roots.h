@@ -12,7 +12,6 @@
 #ifndef WORKSPACE_BOX_ROOTS_H
 #define WORKSPACE_BOX_ROOTS_H
 
-#include "base/sha256.h"
 #include "workspace/view.h"
 
 #include <stdbool.h>
@@ -33,9 +32,7 @@ struct ws_root {
                                   directory now"), or NULL */
         struct ws_view before; /* what the changes are compared with */
         struct ws_view after;  /* what the box sees */
-        char index_meaning[SHA256_HEX_LEN + 1]; /* of its git index at the start (index_kept.h); ""
-                                                   when it is not known */
-        size_t top_n; /* layers of ${after} that are not in ${before}; they come first */
+        size_t top_n;          /* layers of ${after} that are not in ${before}; they come first */
 };
 
 struct ws_roots {
@@ -58,6 +55,9 @@ void ws_roots_free(struct ws_roots *);
 /* ws_roots_is_same(fd, dev, ino, since_ns): is it the directory that was seen then? Device numbers
  * change when a machine starts again; then the inode, and that it was there before, must do. */
 bool ws_roots_is_same(int fd, uint64_t dev, uint64_t ino, int64_t since_ns);
+
+/* ws_root_is_git(root): "git0", "git1", ...: a git directory outside of the workspace. */
+bool ws_root_is_git(const struct ws_root *);
 
 /* ws_roots_parse(r, text, err): the lines alone, appended to ${r}; ${text} is changed. A line that
  * is not whole, or not one of ours, is an error: a root must not vanish from sight. */

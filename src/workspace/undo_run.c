@@ -6,7 +6,6 @@
 #include "base/str.h"
 #include "workspace/apply_int.h"
 #include "workspace/box_roots.h"
-#include "workspace/index_kept.h"
 #include "workspace/objects.h"
 #include "workspace/undo.h"
 #include "workspace/undo_int.h"
@@ -89,8 +88,8 @@ static const char *why_not(const struct run *u, const struct undo_entry *e,
                 why = "it was deleted since";
         else if (!undo_state_same(now, &e->after) &&
                  !(now->kind == 'f' && e->after.kind == 'f' &&
-                   index_kept_is_object(u->objects_fd, e->after.sha, u->record.layer,
-                                        u->land.root_fd, e->path)))
+                   undo_index_is_same(u->objects_fd, e->after.sha, u->record.layer, u->land.root_fd,
+                                      e->path)))
                 why = "it was changed since";
         if (!why || (u->opts->may_replace && u->opts->may_replace(u->opts->arg, e->path, why)))
                 return NULL;
@@ -305,8 +304,6 @@ int undo_run(int undo_fd, uint64_t n, const struct undo_opts *opts, struct undo_
                 r = mark(&u, undo_fd, 0, err);
         if (u.applied && applied_append(opts->box_dir_fd, &u.notes, r == 0 ? err : NULL) < 0)
                 r = -1;
-        for (size_t i = 0; u.applied && i < u.land.n; i++)
-                index_kept_landed(opts->box_dir_fd, u.record.layer, root_fd, u.land.v[i].path);
         applied_free(u.applied);
         buf_free(&u.notes);
         undo_land_free(&u.land);

@@ -3,21 +3,13 @@
  * because it would become such a directory on the host. Called by walk.c and walk_judge.c. */
 #include "workspace/walk_int.h"
 
-#include "base/str.h"
 #include "policy/git_shape.h"
 
-#include <ctype.h>
 #include <string.h>
 
 static bool is_cow(const struct walk *w)
 {
         return w->root->kind == WS_ROOT_COW;
-}
-
-/* is_git_root(r): "git0", "git1", ...: a git directory outside of the workspace. */
-static bool is_git_root(const struct ws_root *r)
-{
-        return str_starts(r->name, "git") && isdigit((unsigned char)r->name[3]);
 }
 
 static unsigned shape_of(const struct ws_dir *d)
@@ -77,7 +69,7 @@ bool walk_git_is_root(struct walk *w, struct walk_frame *f)
 {
         if (!is_cow(w))
                 return false;
-        bool is_git = is_git_root(w->root) || is_ground(f);
+        bool is_git = ws_root_is_git(w->root) || is_ground(f);
         if ((is_git || f->is_made_git) && f->names.n + f->more.n > 0)
                 note(w, "", 0);
         return is_git;

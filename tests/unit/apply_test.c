@@ -199,6 +199,70 @@ static void hostile(void)
 }
 
 /* A file without a name is given one only over what was judged. */
+/* put_deep(dir_fd, path): a file, with the directories above it. */
+static void put_deep(int dir_fd, const char *path)
+{
+        char part[128];
+        for (const char *p = strchr(path, '/'); p; p = strchr(p + 1, '/')) {
+                snprintf(part, sizeof part, "%.*s", (int)(p - path), path);
+                mkdirat(dir_fd, part, 0755);
+        }
+        put(dir_fd, path, "box");
+}
+
+/* lands(path): would the box's file land, whatever the walk says of it? */
+static bool lands(const char *path)
+{
+        struct err err = {0};
+        struct apply_result r;
+        put_deep(upper_fd, path);
+        struct ws_change c = change(path, WS_ADDED);
+        bool is_done = run(&c, 1, &r, &err) == 0 && r.applied_n == 1;
+        return is_done || r.refused_n != 1;
+}
+
+/* Nothing of a git directory lands, whoever chooses it (cases 60 to 62, 75). */
+static void git_ground(void)
+{
+        static const char *const never[] = {"p/.git",     ".git/config",  "d/.git/hooks/post-merge",
+                                            "d/.GIT/x",   "git~1/config", ".g\u200cit/config",
+                                            "x\\.git\\y", "d/.git./x"};
+        struct err err = {0};
+        struct apply_result r;
+        fresh();
+        put_deep(host_fd, "bare/HEAD");
+        put_deep(host_fd, "bare/objects/x");
+        put_deep(host_fd, "bare/refs/x");
+        put_deep(host_fd, "data/own");
+        start();
+        for (size_t i = 0; i < sizeof never / sizeof never[0]; i++)
+                CHECK(never[i], !lands(never[i]) && !get(never[i]));
+        CHECK("what belongs to a bare repository of the host's", !lands("bare/hooks/post-update"));
+        CHECK("at any depth", !lands("bare/objects/pack/deeper/still"));
+        CHECK("control: beside it", lands("bare.txt") && lands("bar/e") && lands("dot.git"));
+        struct ws_change gone = change("bare", WS_DELETED);
+        gone.after = (struct ws_node){0};
+        CHECK("nor does it go", run(&gone, 1, &r, &err) == 0 && r.refused_n == 1 && refused);
+
+        /* Over several applies, and as parents of something that lands. */
+        CHECK("a part alone", lands("data/HEAD") && lands("data/refs/heads/note"));
+        CHECK("the one that completes it is refused", !lands("data/objects/pack/x"));
+        CHECK("in any spelling", !lands("data/Objects/pack/x"));
+        CHECK("and by commondir", !lands("data/commondir"));
+        CHECK("control: the rest of it lands", lands("data/more") && lands("data/objects.txt"));
+        put_deep(upper_fd, "new/HEAD");
+        put_deep(upper_fd, "new/objects/x");
+        put_deep(upper_fd, "new/refs/x");
+        put_deep(upper_fd, "new/text");
+        struct ws_change c[] = {change("new/HEAD", WS_ADDED), change("new/objects/x", WS_ADDED),
+                                change("new/refs/x", WS_ADDED), change("new/text", WS_ADDED)};
+        CHECK("all at once: only what makes none of it one",
+              run(c, 4, &r, &err) == 0 && r.refused_n == 3 && r.applied_n == 1 && get("new/text"));
+
+        root.name = "git0";
+        CHECK("a root that is a git directory", !lands("packed-refs"));
+}
+
 static void last_moment(void)
 {
         struct err err = {0};
@@ -233,6 +297,7 @@ int main(void)
         plain();
         conflicts();
         hostile();
+        git_ground();
         last_moment();
         ws_view_free(&root.before);
         ws_view_free(&root.after);

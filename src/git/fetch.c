@@ -1,0 +1,153 @@
+/* fetch.c - see fetch.h: the order in which a box's repositories are read, and what is given back.
+ */
+#include "git/fetch_int.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+int fetch_inside(struct fetch *f, const char *const *argv, const struct buf *in, struct buf *out,
+                 struct err *err)
+{
+        struct git_call call = {.dir = f->repo->dir,
+                                .argv = argv,
+                                .in = in ? in->data : NULL,
+                                .in_len = in ? in->len : 0,
+                                .out = out};
+        return f->want->inside->run(f->want->inside->arg, &call, err);
+}
+
+int fetch_host(struct fetch *f, const char *const *argv, const struct buf *in, struct buf *out,
+               struct err *err)
+{
+        struct git_call call = {.dir = f->repo->dir,
+                                .argv = argv,
+                                .in = in ? in->data : NULL,
+                                .in_len = in ? in->len : 0,
+                                .out = out};
+        return git_call_host(&call, NULL, err);
+}
+
+int fetch_ours(struct fetch *f, const char *const *argv, const struct buf *in, struct buf *out,
+               struct err *err)
+{
+        struct git_call call = {.dir = f->want->scratch,
+                                .argv = argv,
+                                .in = in ? in->data : NULL,
+                                .in_len = in ? in->len : 0,
+                                .out = out,
+                                .patience_ms = GIT_PATIENCE_LONG_MS};
+        return git_call_host(&call, &f->env, err);
+}
+
+int fetch_waits(struct git_repo *r, const char *fmt, ...)
+{
+        va_list ap;
+        if (r->waits)
+                return -1;
+        va_start(ap, fmt);
+        r->waits = str_vfmt(fmt, ap);
+        va_end(ap);
+        return -1;
+}
+
+static void fetch_work_free(struct fetch *f)
+{
+        free(f->box_common);
+        git_tips_free(&f->box);
+        git_tips_free(&f->host);
+        strs_free(&f->known);
+        free(f->dir);
+        strs_free(&f->env);
+        fetch_classes_free(&f->classes);
+}
+
+/* fetch_repo(f): everything of one repository. What goes wrong is told in it. */
+static void fetch_repo(struct fetch *f)
+{
+        struct git_repo *r = f->repo;
+        f->classes = (struct fetch_classes){.table = f->want->classes, .from = f};
+        if (r->waits || tips_list(f) < 0)
+                return;
+        if (!r->shares && (take_all(f) < 0 || read_all(f) < 0))
+                return;
+        if (f->owner->repo->waits && f->owner != f) {
+                fetch_waits(r, "%s", f->owner->repo->waits);
+                return;
+        }
+        if (judge_head(f) < 0)
+                return;
+        aside_staged(f);
+        aside_config(f);
+}
+
+int git_fetch(struct git_fetch *out, const struct git_want *want, struct err *err)
+{
+        *out = (struct git_fetch){0};
+        if (!git_call_is_there()) {
+                out->waits = str_dup("there is no git on this machine: what the box committed waits "
+                                     "in it");
+                return 0;
+        }
+        struct fetch *works = NULL;
+        int r = look_all(out, &works, want, err);
+        for (size_t i = 0; r == 0 && i < out->n; i++)
+                fetch_repo(&works[i]);
+        for (size_t i = 0; i < out->n; i++)
+                fetch_work_free(&works[i]);
+        free(works);
+        if (r < 0)
+                git_fetch_free(out);
+        return r;
+}
+
+int git_fetch_pending(const struct git_want *want, struct err *err)
+{
+        struct git_fetch f = {0};
+        if (git_fetch(&f, want, err) < 0)
+                return -1;
+        int is_some = 0;
+        for (size_t i = 0; i < f.n; i++)
+                for (size_t k = 0; k < f.v[i].refs_n; k++)
+                        is_some |= f.v[i].refs[k].is_new;
+        git_fetch_free(&f);
+        return is_some;
+}
+
+static void fetch_free_ref(struct git_ref *ref)
+{
+        for (size_t i = 0; i < ref->commits_n; i++) {
+                free(ref->commits[i].subject);
+                free(ref->commits[i].author);
+                git_paths_free(&ref->commits[i].paths);
+        }
+        free(ref->commits);
+        git_paths_free(&ref->paths);
+        free(ref->name);
+        free(ref->local);
+        free(ref->refused);
+}
+
+void git_fetch_free(struct git_fetch *f)
+{
+        for (size_t i = 0; i < f->n; i++) {
+                struct git_repo *r = &f->v[i];
+                char *const strings[] = {r->path,  r->dir,        r->host_git, r->host_common,
+                                         r->waits, r->quarantine, r->head,     r->host_head};
+                for (size_t k = 0; k < sizeof strings / sizeof *strings; k++)
+                        free(strings[k]);
+                for (size_t k = 0; k < r->refs_n; k++)
+                        fetch_free_ref(&r->refs[k]);
+                free(r->refs);
+                git_paths_free(&r->touched);
+                git_paths_free(&r->staged);
+                strs_free(&r->config);
+        }
+        free(f->v);
+        free(f->waits);
+        *f = (struct git_fetch){0};
+}

@@ -1,0 +1,116 @@
+/* fetch_int.h - one repository at work, shared by the files behind fetch.h:
+ *
+ *   look.c   which work trees are repositories, in the box and on the host
+ *   tips.c   what the box's refs name, and the host's
+ *   take.c   the pack into a quarantine of ours, and the proof that nothing is missing
+ *   graph.c  new commits and what each changes, by the host's git from the quarantine
+ *   read.c   the same by ref, with classes (classes.c, paths.c)
+ *   judge.c  HEAD against HEAD
+ *   aside.c  the index and the configuration, which are only shown */
+#ifndef GIT_FETCH_INT_H
+#define GIT_FETCH_INT_H
+
+#include "base/buf.h"
+#include "git/fetch.h"
+#include "git/names.h"
+#include "git/raw.h"
+
+#define FETCH_ARGV(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* Blobs whose content decides a class: .gitmodules, .gitattributes. */
+struct fetch_classes {
+        const struct file_classes *table;
+        struct fetch *from; /* where they are read; NULL: classes by path alone */
+        struct {
+                char id[GIT_ID_MAX + 1];
+                char *text; /* NULL: not to be had, or too large */
+                size_t len;
+        } *v;
+        size_t n;
+};
+
+struct fetch {
+        const struct git_want *want;
+        struct git_repo *repo;
+        struct fetch *owner; /* who has the refs and the quarantine; itself unless repo->shares */
+        size_t id_len;       /* 40 or 64 */
+        char *box_common;
+        bool is_box_shallow, is_host_shallow, is_detached;
+        struct git_tips box;  /* all refs of the box */
+        struct git_tips host; /* all of the host */
+        struct strs known;    /* sorted: ids of the host's refs that are there, each once */
+        char *dir;            /* a bare repository of ours whose objects are the quarantine */
+        bool is_ready;        /* ${dir} is there */
+        struct strs env;      /* for the host's git over ${dir} */
+        struct fetch_classes classes;
+};
+
+/* call.c's git over the box, over the user's work tree, over ${dir}. ${in} may be NULL. */
+int fetch_inside(struct fetch *, const char *const *argv, const struct buf *in, struct buf *out,
+                 struct err *);
+int fetch_host(struct fetch *, const char *const *argv, const struct buf *in, struct buf *out,
+               struct err *);
+int fetch_ours(struct fetch *, const char *const *argv, const struct buf *in, struct buf *out,
+               struct err *);
+
+/* objects.c: fetch_objects(f, type, ids, each_max, all_max, fn, ctx, err): call ${fn} for every
+ * object of that type and at most ${each_max} bytes; ${ids} are lines. Others are passed over. -1
+ * when git failed or all together are too large: nothing was called then. */
+typedef void fetch_object_fn(void *ctx, const char *id, const char *data, size_t len);
+int fetch_objects(struct fetch *, const char *type, const struct buf *ids, size_t each_max,
+                  size_t all_max, fetch_object_fn *, void *ctx, struct err *);
+
+/* fetch_waits(repo, fmt, ...): say why nothing can be taken now. Returns -1. */
+int fetch_waits(struct git_repo *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* look.c: fill ${f} and ${works} (one each) with every repository. */
+int look_all(struct git_fetch *, struct fetch **works, const struct git_want *, struct err *);
+
+/* tips.c: the refs of both sides. tips_is_known(f, id): a ref of the host names it. */
+int tips_list(struct fetch *);
+bool tips_is_known(const struct fetch *, const char *id);
+
+/* take.c: get what is new; refs that cannot be had are refused. */
+int take_all(struct fetch *);
+/* take_ready(f, err): make sure that ${dir} is there, without anything in it. */
+int take_ready(struct fetch *, struct err *);
+
+/* read.c: commits, paths and classes of every ref. read_compare(f, from, to, paths, err): two
+ * commits; ${from} "": nothing. read_base(f, a, b, base): common ancestor; "" when there is none. */
+int read_all(struct fetch *);
+int read_compare(struct fetch *, const char *from, const char *to, struct git_paths *,
+                 struct err *);
+int read_base(struct fetch *, const char *a, const char *b, char base[GIT_ID_MAX + 1],
+              struct err *);
+
+/* classes.c */
+void fetch_class_of(struct fetch_classes *, const struct git_raw *, struct file_class_verdict *);
+/* fetch_classes_load(c, raws, n): read what fetch_class_of will need for these. */
+void fetch_classes_load(struct fetch_classes *, const struct git_raw *, size_t n);
+void fetch_classes_free(struct fetch_classes *);
+
+/* judge.c and aside.c */
+int judge_head(struct fetch *);
+void aside_staged(struct fetch *);
+void aside_config(struct fetch *);
+
+/* paths.c: entries on their way to a git_paths; they point to what they were made from. */
+struct git_bagged {
+        const struct git_raw *raw;
+        const char *commit; /* NULL: none */
+        size_t at;
+};
+struct git_bag {
+        struct git_bagged *v;
+        size_t n, cap;
+};
+void git_bag_add(struct git_bag *, const struct git_raw *, const char *commit);
+void git_bag_free(struct git_bag *);
+#define _cleanup_git_bag_ __attribute__((cleanup(git_bag_free)))
+/* git_bag_settle(b, classes, out): of several entries for a path the first counts, with the most
+ * dangerous class of all. */
+void git_bag_settle(struct git_bag *, struct fetch_classes *, struct git_paths *out);
+enum file_class git_paths_worst(const struct git_paths *);
+enum file_class git_paths_worse(enum file_class, enum file_class);
+
+#endif

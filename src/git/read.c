@@ -1,0 +1,251 @@
+/* read.c - what each ref of the box would bring: its new commits, every path that any of them
+ * touches, and what the tip would change in the branch it stands for, with classes. Read by the
+ * host's git from the quarantine. */
+#include "git/graph.h"
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Entries that are looked at for all refs together, and refs that are compared one by one. */
+enum { READ_WORK_MAX = 20000000, READ_REFS_MAX = 2000 };
+
+#define READ_EMPTY_SHA1   "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+#define READ_EMPTY_SHA256 "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+
+int read_base(struct fetch *f, const char *a, const char *b, char base[GIT_ID_MAX + 1],
+              struct err *err)
+{
+        _cleanup_buf_ struct buf out = {.max = 4096};
+        base[0] = 0;
+        if (take_ready(f, err) < 0)
+                return -1;
+        int status = fetch_ours(f, FETCH_ARGV("merge-base", a, b), NULL, &out, err);
+        if (status == 1 && out.len == 0) {
+                *err = (struct err){0};
+                return 0;
+        }
+        const char *text = buf_cstr(&out);
+        if (status != 0 || !git_names_id(text, strcspn(text, "\n"), f->id_len, base))
+                return -1;
+        return 0;
+}
+
+/* read_diff(f, from, to, text, &raws, &n, err): two commits. */
+static int read_diff(struct fetch *f, const char *from, const char *to, struct buf *text,
+                     struct git_raw **raws, size_t *n, struct err *err)
+{
+        if (!*from)
+                from = f->id_len == 64 ? READ_EMPTY_SHA256 : READ_EMPTY_SHA1;
+        if (take_ready(f, err) < 0)
+                return -1;
+        if (graph_raws(f,
+                       FETCH_ARGV("diff-tree", "-r", "--no-renames", "-z", "--raw", "--no-abbrev",
+                                  from, to),
+                       text, raws, n, err) < 0)
+                return -1;
+        fetch_classes_load(&f->classes, *raws, *n);
+        return 0;
+}
+
+int read_compare(struct fetch *f, const char *from, const char *to, struct git_paths *paths,
+                 struct err *err)
+{
+        _cleanup_buf_ struct buf text = {0};
+        _cleanup_free_ struct git_raw *raws = NULL;
+        _cleanup_git_bag_ struct git_bag bag = {0};
+        size_t n;
+        if (read_diff(f, from, to, &text, &raws, &n, err) < 0)
+                return -1;
+        for (size_t i = 0; i < n; i++)
+                git_bag_add(&bag, &raws[i], NULL);
+        git_bag_settle(&bag, &f->classes, paths);
+        return 0;
+}
+
+/* read_is_same(ref): it is where the host's ref of that name is. */
+static bool read_is_same(const struct git_ref *ref)
+{
+        return strcmp(ref->tip, ref->host) == 0;
+}
+
+/* read_peel(f, peeled, err): the commit behind each ref that is looked at; heads are commits
+ * themselves, a tag may name a tag. What is none is refused. */
+static int read_peel(struct fetch *f, char (*peeled)[GIT_ID_MAX + 1], struct err *err)
+{
+        struct git_repo *r = f->repo;
+        _cleanup_buf_ struct buf in = {0}, out = {.max = 64 << 20};
+        for (size_t i = 0; i < r->refs_n; i++)
+                if (!r->refs[i].refused && !read_is_same(&r->refs[i]))
+                        buf_put_fmt(&in, "%s^{commit}\n", r->refs[i].tip);
+        if (in.len == 0)
+                return 0;
+        if (take_ready(f, err) < 0 ||
+            fetch_ours(f, FETCH_ARGV("cat-file", "--batch-check=%(objectname)"), &in, &out, err) !=
+                    0)
+                return -1;
+        const char *p = buf_cstr(&out);
+        for (size_t i = 0; i < r->refs_n; i++) {
+                struct git_ref *ref = &r->refs[i];
+                if (ref->refused || read_is_same(ref))
+                        continue;
+                size_t n = strcspn(p, "\n");
+                if (!git_names_id(p, n, f->id_len, peeled[i]) ||
+                    (ref->kind != GIT_REF_TAG && strcmp(peeled[i], ref->tip) != 0)) {
+                        peeled[i][0] = 0;
+                        ref->refused = str_dup("it does not name a commit");
+                }
+                p += n + (p[n] != 0);
+        }
+        return 0;
+}
+
+/* read_list(g, ref): the newest of the marked commits. */
+static void read_list(struct git_graph *g, struct git_ref *ref)
+{
+        for (size_t i = 0, n = 0; i < g->n && n < GIT_COMMITS_MAX; i++) {
+                if (g->v[i].seen != g->round)
+                        continue;
+                g->v[i].is_listed = true;
+                n++;
+        }
+        ref->commits_n = ref->commits_all < GIT_COMMITS_MAX ? ref->commits_all : GIT_COMMITS_MAX;
+}
+
+/* read_commit(f, g, c, out): one for the list. */
+static void read_commit(struct fetch *f, struct git_graph *g, const struct git_node *c,
+                        struct git_commit *out)
+{
+        _cleanup_git_bag_ struct git_bag bag = {0};
+        memcpy(out->id, c->id, sizeof c->id);
+        out->subject = str_dup(c->subject ? c->subject : "(a message that is too long)");
+        out->author = str_dup(c->author ? c->author : "");
+        out->when_s = c->when_s;
+        out->files_n = c->files_n;
+        out->added_n = c->added_n;
+        out->removed_n = c->removed_n;
+        for (size_t i = 0; i < c->first_n; i++)
+                git_bag_add(&bag, &g->raws[c->first_at + i], NULL);
+        git_bag_settle(&bag, &f->classes, &out->paths);
+}
+
+/* read_stands(f, ref, peeled, &base, err): what the tip would change in the branch it stands for
+ * is counted from here; false: everything it has is new. */
+static int read_stands(struct fetch *f, const struct git_ref *ref, const char *peeled,
+                       char base[GIT_ID_MAX + 1], struct err *err)
+{
+        const char *with = ref->host[0] && ref->kind == GIT_REF_HEAD ? ref->host
+                                                                      : f->repo->host_head_id;
+        if (!*with || !tips_is_known(f, with))
+                return 0;
+        return read_base(f, with, peeled, base, err) < 0 ? -1 : 1;
+}
+
+/* read_fill(f, g, ref, peeled, work, err): a ref whose commits are known. */
+static int read_fill(struct fetch *f, struct git_graph *g, struct git_ref *ref, const char *peeled,
+                     size_t *work, struct err *err)
+{
+        _cleanup_git_bag_ struct git_bag bag = {0};
+        _cleanup_buf_ struct buf text = {0};
+        _cleanup_free_ struct git_raw *raws = NULL;
+        size_t n = 0, listed = 0;
+        graph_from(g, peeled);
+        ref->commits = calloc(ref->commits_n + 1, sizeof *ref->commits);
+        if (!ref->commits)
+                str_no_memory();
+        for (size_t i = 0; i < g->n; i++) {
+                const struct git_node *c = &g->v[i];
+                if (c->seen != g->round)
+                        continue;
+                for (size_t k = 0; k < c->raw_n; k++)
+                        git_bag_add(&bag, &g->raws[c->raw_at + k], c->id);
+                if (listed < ref->commits_n)
+                        read_commit(f, g, c, &ref->commits[listed++]);
+        }
+        *work += bag.n;
+        if (*work > READ_WORK_MAX)
+                return err_set(err, E_INPUT, "its refs bring too many paths to be read");
+        char base[GIT_ID_MAX + 1] = "";
+        int stands = read_stands(f, ref, peeled, base, err);
+        if (stands < 0 || (stands && read_diff(f, base, peeled, &text, &raws, &n, err) < 0))
+                return -1;
+        for (size_t i = 0; i < n; i++)
+                git_bag_add(&bag, &raws[i], NULL);
+        git_bag_settle(&bag, &f->classes, &ref->paths);
+        ref->worst = git_paths_worst(&ref->paths);
+        return 0;
+}
+
+/* read_is_new(f, ref, peeled, &is_new, err) */
+static int read_is_new(struct fetch *f, struct git_ref *ref, const char *peeled, struct err *err)
+{
+        char base[GIT_ID_MAX + 1];
+        if (ref->commits_all || (ref->kind == GIT_REF_TAG && !tips_is_known(f, ref->tip)))
+                ref->is_new = true;
+        else if (ref->kind == GIT_REF_STASH || strcmp(ref->tip, ref->landed) == 0)
+                ref->is_new = false;
+        else if (!ref->host[0] || ref->kind == GIT_REF_TAG)
+                ref->is_new = true;
+        else if (read_base(f, ref->host, peeled, base, err) < 0)
+                return -1;
+        else
+                ref->is_new = strcmp(base, peeled) != 0; /* else it is only behind */
+        return 0;
+}
+
+/* read_refs(f, g, peeled, err): first what is listed, so that it is described at once. */
+static int read_refs(struct fetch *f, struct git_graph *g, char (*peeled)[GIT_ID_MAX + 1],
+                     struct err *err)
+{
+        struct git_repo *r = f->repo;
+        size_t work = 0, looked = 0;
+        for (size_t i = 0; i < r->refs_n; i++) {
+                if (!peeled[i][0])
+                        continue;
+                r->refs[i].commits_all = graph_from(g, peeled[i]);
+                read_list(g, &r->refs[i]);
+        }
+        if (graph_describe(g, f, err) < 0)
+                return -1;
+        for (size_t i = 0; i < r->refs_n; i++) {
+                struct git_ref *ref = &r->refs[i];
+                if (!peeled[i][0])
+                        continue;
+                if (read_is_new(f, ref, peeled[i], err) < 0)
+                        return -1;
+                if (!ref->is_new)
+                        continue;
+                if (++looked > READ_REFS_MAX)
+                        return err_set(err, E_INPUT, "it has more than %d new branches and tags",
+                                       READ_REFS_MAX);
+                if (read_fill(f, g, ref, peeled[i], &work, err) < 0)
+                        return -1;
+        }
+        return 0;
+}
+
+int read_all(struct fetch *f)
+{
+        struct git_repo *r = f->repo;
+        struct err err = {0};
+        _cleanup_graph_ struct git_graph g = {0};
+        _cleanup_strs_ struct strs tips = {0};
+        char(*peeled)[GIT_ID_MAX + 1] = calloc(r->refs_n + 1, sizeof *peeled);
+        if (!peeled)
+                str_no_memory();
+        int got = read_peel(f, peeled, &err);
+        for (size_t i = 0; got == 0 && i < r->refs_n; i++)
+                if (peeled[i][0] && !tips_is_known(f, peeled[i]))
+                        strs_add(&tips, peeled[i]);
+        if (got == 0)
+                got = graph_load(&g, f, &tips, &err);
+        if (got == 0) {
+                fetch_classes_load(&f->classes, g.raws, g.raws_n);
+                got = read_refs(f, &g, peeled, &err);
+        }
+        free(peeled);
+        return got < 0 ? fetch_waits(r, "%s", err.text) : 0;
+}
