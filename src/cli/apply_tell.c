@@ -175,7 +175,7 @@ int apply_tell(struct apply_job *j)
                                    : "try --3way, which merges text where a common base is known",
                         j->c->id);
         tell_each(j, FATE_REFUSED, "not applied");
-        tell_each(j, FATE_WAITS, "wait for the commits that they are part of");
+        tell_each(j, FATE_WAITS, "left with the commits that they are part of");
         tell_unasked(j);
         if (j->ignored_n)
                 out_say("%" PRIu64 " ignored file%s stayed in the box (name them, or --all)",
