@@ -1,20 +1,189 @@
 /* aside.c - what a box has in its index and in its configuration, which never lands: it is told,
- * and the configuration as commands that the user may type. Text of git in the box: hostile. */
+ * and the configuration as commands that the user may type. The text is git's in the box: hostile,
+ * checked, and quoted so that it can be shown as it is. */
 #include "git/fetch_int.h"
 
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "git/config_list.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+        ASIDE_OUT_MAX = 64 << 20,
+        ASIDE_STAGED_MAX = 10000,
+        ASIDE_FLAGS_MAX = 500,
+        ASIDE_COMMANDS_MAX = 200
+};
+
+#define ASIDE_EMPTY_SHA1   "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+#define ASIDE_EMPTY_SHA256 "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+
+/* aside_raws(f, out, v, &n): entries of ${out}; what makes no sense ends the list. */
+static void aside_raws(const struct fetch *f, struct buf *out, struct git_raw **v, size_t *n)
+{
+        (void)buf_cstr(out);
+        char *at = (char *)out->data;
+        const char *end = at + out->len;
+        struct git_raw r;
+        *n = 0;
+        *v = calloc(ASIDE_STAGED_MAX, sizeof **v);
+        if (!*v)
+                str_no_memory();
+        while (*n < ASIDE_STAGED_MAX && git_raw_next(&at, end, f->id_len, &r) > 0)
+                (*v)[(*n)++] = r;
+}
+
+static int aside_by_text(const void *a, const void *b)
+{
+        return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool aside_has(const struct strs *s, const char *path)
+{
+        return s->n && bsearch(&path, s->v, s->n, sizeof *s->v, aside_by_text);
+}
+
+/* aside_unequal(f, paths): sorted: what the work tree has otherwise than the index. */
+static void aside_unequal(struct fetch *f, struct strs *paths)
+{
+        _cleanup_buf_ struct buf out = {.max = ASIDE_OUT_MAX};
+        _cleanup_free_ struct git_raw *raws = NULL;
+        struct err none = {0};
+        size_t n;
+        /* Through another mount a file's inode and times of change are not what the index says. */
+        if (fetch_inside(f,
+                         FETCH_ARGV("-c", "core.checkStat=minimal", "-c", "core.trustctime=false",
+                                    "diff-files", "--raw", "-z", "--no-abbrev", "--no-renames"),
+                         NULL, &out, &none) != 0)
+                return;
+        aside_raws(f, &out, &raws, &n);
+        for (size_t i = 0; i < n; i++)
+                strs_add(paths, raws[i].path);
+        if (paths->n)
+                qsort(paths->v, paths->n, sizeof *paths->v, aside_by_text);
+}
+
+/* aside_flagged(f, raws, n, paths): those that git was told not to compare (assume-unchanged,
+ * skip-worktree). */
+static void aside_flagged(struct fetch *f, const struct git_raw *raws, size_t n,
+                          struct strs *paths)
+{
+        _cleanup_buf_ struct buf out = {.max = ASIDE_OUT_MAX};
+        struct err none = {0};
+        const char *argv[ASIDE_FLAGS_MAX + 8] = {"--literal-pathspecs", "ls-files", "-v", "-z",
+                                                 "--"};
+        size_t argc = 5;
+        for (size_t i = 0; i < n && i < ASIDE_FLAGS_MAX; i++)
+                argv[argc++] = raws[i].path;
+        if (fetch_inside(f, argv, NULL, &out, &none) != 0)
+                return;
+        const char *end = buf_cstr(&out) + out.len;
+        for (const char *p = buf_cstr(&out); p < end; p += strlen(p) + 1)
+                if (((*p >= 'a' && *p <= 'z') || *p == 'S') && p[1] == ' ')
+                        strs_add(paths, p + 2);
+        if (paths->n)
+                qsort(paths->v, paths->n, sizeof *paths->v, aside_by_text);
+}
+
 void aside_staged(struct fetch *f)
 {
-        (void)f;
+        _cleanup_buf_ struct buf out = {.max = ASIDE_OUT_MAX};
+        _cleanup_free_ struct git_raw *raws = NULL;
+        _cleanup_strs_ struct strs unequal = {0}, flagged = {0};
+        _cleanup_git_bag_ struct git_bag bag = {0};
+        struct err none = {0};
+        const char *empty = f->id_len == 64 ? ASIDE_EMPTY_SHA256 : ASIDE_EMPTY_SHA1;
+        const char *with = f->repo->head_id[0] ? f->repo->head_id : empty;
+        size_t n;
+        if (fetch_inside(f,
+                         FETCH_ARGV("diff-index", "--cached", "--raw", "-z", "--no-abbrev",
+                                    "--no-renames", with, "--"),
+                         NULL, &out, &none) != 0)
+                return;
+        aside_raws(f, &out, &raws, &n);
+        if (n == 0)
+                return;
+        aside_unequal(f, &unequal);
+        aside_flagged(f, raws, n, &flagged);
+        for (size_t i = 0; i < n; i++)
+                if (aside_has(&unequal, raws[i].path) || aside_has(&flagged, raws[i].path))
+                        git_bag_add(&bag, &raws[i], NULL);
+        /* Its blobs are the box's word: the class of the name alone. */
+        struct fetch_classes classes = {.table = f->want->classes};
+        git_bag_settle(&bag, &classes, &f->repo->staged);
+}
+
+/* aside_word(s): quoted for a shell, in characters that a terminal shows as they are. */
+static char *aside_word(const char *s)
+{
+        _cleanup_buf_ struct buf b = {0};
+        _cleanup_free_ char *shown = str_quote(s);
+        bool is_odd = strcmp(shown, s) != 0;
+        bool is_plain = !is_odd && *s;
+        for (const char *p = s; *p && is_plain; p++)
+                is_plain = strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                  "-_./:@+=,%",
+                                  *p) != NULL;
+        if (is_plain)
+                return str_dup(s);
+        buf_put_str(&b, is_odd ? "$'" : "'");
+        for (const char *p = is_odd ? shown : s; *p; p++) {
+                if (*p == '\'')
+                        buf_put_str(&b, is_odd ? "\\x27" : "'\\''");
+                else
+                        buf_put_u8(&b, (uint8_t)*p);
+        }
+        buf_put_str(&b, "'");
+        return str_dup(buf_cstr(&b));
+}
+
+/* aside_ask(f, is_host, list): the repository's own file, without what it includes. */
+static int aside_ask(struct fetch *f, bool is_host, struct git_config_list *list)
+{
+        static const char *const fresh[] = {"core.repositoryformatversion\n0", "core.filemode\ntrue",
+                                            "core.bare\nfalse", "core.logallrefupdates\ntrue"};
+        _cleanup_buf_ struct buf out = {.max = 4 << 20};
+        struct err none = {0};
+        const char *const *argv = FETCH_ARGV("config", "--local", "--no-includes", "-z", "--list");
+        if (is_host && !f->repo->host_git) {
+                for (size_t i = 0; i < sizeof fresh / sizeof *fresh; i++)
+                        buf_put(&out, fresh[i], strlen(fresh[i]) + 1);
+        } else if ((is_host ? fetch_host : fetch_inside)(f, argv, NULL, &out, &none) != 0) {
+                return -1;
+        }
+        return git_config_list_parse((const char *)out.data, out.len, list);
+}
+
+/* aside_added(list, host, box): a command for each pair that only the box has. */
+static void aside_added(struct strs *commands, const struct git_config_list *host,
+                        const struct git_config_list *box)
+{
+        for (size_t i = 0; i < box->n && commands->n < ASIDE_COMMANDS_MAX; i++) {
+                const struct git_config_pair *p = &box->v[i];
+                if (git_config_list_has(host, p->key, p->value))
+                        continue;
+                _cleanup_free_ char *key = aside_word(p->key), *value = aside_word(p->value);
+                bool is_more = git_config_list_count(box, p->key) > 1;
+                strs_addf(commands, "git config %s%s %s", is_more ? "--add " : "", key, value);
+        }
 }
 
 void aside_config(struct fetch *f)
 {
-        (void)f;
+        _cleanup_git_config_list_ struct git_config_list host = {0}, box = {0};
+        if (f->repo->shares || aside_ask(f, true, &host) < 0 || aside_ask(f, false, &box) < 0)
+                return;
+        struct strs *commands = &f->repo->config;
+        aside_added(commands, &host, &box);
+        for (size_t i = 0; i < host.n && commands->n < ASIDE_COMMANDS_MAX; i++) {
+                if (git_config_list_count(&box, host.v[i].key))
+                        continue;
+                _cleanup_free_ char *key = aside_word(host.v[i].key);
+                _cleanup_free_ char *line = str_fmt("git config --unset-all %s", key);
+                if (!strs_has(commands, line))
+                        strs_add(commands, line);
+        }
 }

@@ -17,6 +17,7 @@ void fetch_classes_free(struct fetch_classes *c)
         for (size_t i = 0; i < c->n; i++)
                 free(c->v[i].text);
         free(c->v);
+        git_links_free(&c->links);
         c->v = NULL;
         c->n = 0;
 }
@@ -61,9 +62,81 @@ static void classes_keep(void *arg, const char *id, const char *data, size_t len
         c->v[i].len = len;
 }
 
+/* Links whose targets are being read: the same blob may lie at several places. */
+struct classes_links {
+        struct fetch_classes *classes;
+        struct strs *lines; /* "ID PATH", sorted */
+};
+
+static void classes_link(void *arg, const char *id, const char *data, size_t len)
+{
+        struct classes_links *l = arg;
+        const struct strs *s = l->lines;
+        size_t id_len = strlen(id), low = 0, high = s->n;
+        _cleanup_free_ char *target = str_fmt("%.*s", (int)len, data);
+        while (low < high) {
+                size_t mid = (low + high) / 2;
+                if (strncmp(s->v[mid], id, id_len) < 0)
+                        low = mid + 1;
+                else
+                        high = mid;
+        }
+        for (; low < s->n && strncmp(s->v[low], id, id_len) == 0; low++)
+                if (low == 0 || strcmp(s->v[low], s->v[low - 1]) != 0)
+                        git_links_add(&l->classes->links, s->v[low] + id_len + 1, target,
+                                      l->classes->from->repo->dir);
+}
+
+static int classes_by_text(const void *a, const void *b)
+{
+        return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* classes_host_links(c, lines): "ID PATH" lines of the links that the host's tree has. */
+static void classes_host_links(struct fetch_classes *c, struct strs *lines)
+{
+        struct fetch *f = c->from;
+        _cleanup_buf_ struct buf out = {.max = (size_t)1 << 30};
+        struct err none = {0};
+        if (!f->repo->host_head_id[0] || !tips_is_known(f, f->repo->host_head_id) ||
+            fetch_ours(f, FETCH_ARGV("ls-tree", "-r", "-z", "--full-tree", f->repo->host_head_id),
+                       NULL, &out, &none) != 0)
+                return;
+        const char *end = buf_cstr(&out) + out.len;
+        for (const char *p = buf_cstr(&out); p < end; p += strlen(p) + 1)
+                if (strncmp(p, "120000 blob ", 12) == 0 && strlen(p) > 13 + f->id_len)
+                        strs_addf(lines, "%.*s %s", (int)f->id_len, p + 12, p + 13 + f->id_len);
+}
+
+/* classes_links(c, raws, n): links are few; each is read once. */
+static void classes_links_load(struct fetch_classes *c, const struct git_raw *raws, size_t n)
+{
+        _cleanup_strs_ struct strs lines = {0};
+        if (!c->has_links)
+                classes_host_links(c, &lines);
+        c->has_links = true;
+        for (size_t i = 0; i < n; i++)
+                if ((raws[i].mode & 0170000) == 0120000)
+                        strs_addf(&lines, "%s %s", raws[i].id, raws[i].path);
+        struct err none = {0};
+        _cleanup_buf_ struct buf ids = {0};
+        struct classes_links l = {.classes = c, .lines = &lines};
+        size_t id_len = c->from->id_len;
+        if (lines.n == 0)
+                return;
+        qsort(lines.v, lines.n, sizeof *lines.v, classes_by_text);
+        for (size_t i = 0; i < lines.n; i++)
+                if (i == 0 || strncmp(lines.v[i], lines.v[i - 1], id_len) != 0)
+                        buf_put_fmt(&ids, "%.*s\n", (int)id_len, lines.v[i]);
+        /* What cannot be read leads nowhere that is known. */
+        (void)fetch_objects(c->from, "blob", &ids, 4096, CLASSES_ALL_MAX, classes_link, &l, &none);
+}
+
 void fetch_classes_load(struct fetch_classes *c, const struct git_raw *raws, size_t n)
 {
         size_t from = c->n;
+        if (c->from && n)
+                classes_links_load(c, raws, n);
         for (size_t i = 0; c->from && i < n; i++) {
                 if (!classes_is_read(raws[i].path))
                         continue;
@@ -97,12 +170,12 @@ static bool classes_text(const struct fetch_classes *c, const char *id, unsigned
         return true;
 }
 
-void fetch_class_of(struct fetch_classes *c, const struct git_raw *r,
-                    struct file_class_verdict *verdict)
+/* classes_by_content(c, r, verdict): a file whose keys decide is plain when they are. */
+static void classes_by_content(struct fetch_classes *c, const struct git_raw *r,
+                               struct file_class_verdict *verdict)
 {
         const char *before, *after;
         size_t before_len, after_len;
-        file_class_of(c->table, r->path, verdict);
         if (verdict->class == FILE_PLAIN || !c->from || !classes_is_read(r->path) ||
             !classes_text(c, r->id_was, r->mode_was, &before, &before_len) ||
             !classes_text(c, r->id, r->mode, &after, &after_len))
@@ -115,4 +188,12 @@ void fetch_class_of(struct fetch_classes *c, const struct git_raw *r,
         read.is_odd = verdict->is_odd;
         if (!read.is_odd || read.class != FILE_PLAIN)
                 *verdict = read;
+}
+
+void fetch_class_of(struct fetch_classes *c, const struct git_raw *r,
+                    struct file_class_verdict *verdict)
+{
+        file_class_of(c->table, r->path, verdict);
+        classes_by_content(c, r, verdict);
+        git_links_class(&c->links, c->table, r->path, verdict);
 }

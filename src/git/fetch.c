@@ -79,6 +79,8 @@ static void fetch_repo(struct fetch *f)
                 fetch_waits(r, "%s", f->owner->repo->waits);
                 return;
         }
+        if (r->shares && f->owner->repo->quarantine)
+                r->quarantine = str_dup(f->owner->repo->quarantine);
         if (judge_head(f) < 0)
                 return;
         aside_staged(f);

@@ -57,7 +57,8 @@ enum git_ref_kind { GIT_REF_HEAD, GIT_REF_TAG, GIT_REF_STASH };
 struct git_ref {
         enum git_ref_kind kind;
         char *name;  /* the box's: "refs/heads/main", "refs/tags/v1", "stash@{0}" */
-        char *local; /* where it lands: "refs/ostiary/BOX/heads/main", ".../stash/0" */
+        char *local; /* where it lands: "refs/ostiary/BOX/heads/main", ".../stash/0"; a HEAD that is
+                        detached and new: "refs/ostiary/BOX/HEAD". NULL: its name is refused */
         char tip[GIT_ID_MAX + 1];    /* pinned: what is shown is what lands */
         char host[GIT_ID_MAX + 1];   /* the host's ref of that name; "" when it has none */
         char landed[GIT_ID_MAX + 1]; /* what ${local} is on the host; "" when it is not there */
@@ -69,7 +70,9 @@ struct git_ref {
         enum file_class worst;     /* the most dangerous class of ${paths}, and of what else the
                                       tip would bring to the branch it stands for */
         bool is_new;               /* something of it is not on the host yet: commits, or a tag
-                                      object, or a tip that ${local} does not have */
+                                      object, or a name, or a move other than backwards, that
+                                      ${local} does not have. Only then are commits and paths read
+                                    */
         char *refused; /* a sentence: why nothing of it can be taken (a bad object, a bad name) */
 };
 enum { GIT_COMMITS_MAX = 500, GIT_REFS_MAX = 10000, GIT_PATHS_MAX = 2000000 };
@@ -84,9 +87,11 @@ struct git_repo {
         bool is_module;    /* a submodule: its git directory lies in another one's */
         bool shares;       /* its refs are those of an earlier repo in the list (a linked work
                               tree): ${refs} is empty here */
+        size_t owner;      /* which that is; its own number otherwise */
         char *waits;       /* a sentence: why nothing of it can be taken now (no git here, another
                               owner, shallow and partial beyond what works, ...); NULL: none */
-        char *quarantine;  /* its object directory with what was fetched; NULL: nothing was */
+        char *quarantine;  /* its object directory with what was fetched; NULL: nothing was. A
+                              bare repository of ours is around it */
         struct git_ref *refs;
         size_t refs_n;
 

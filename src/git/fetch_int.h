@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "git/fetch.h"
+#include "git/links.h"
 #include "git/names.h"
 #include "git/raw.h"
 
@@ -27,6 +28,8 @@ struct fetch_classes {
                 size_t len;
         } *v;
         size_t n;
+        struct git_links links; /* of the host's tree, and of everything that is new */
+        bool has_links;
 };
 
 struct fetch {

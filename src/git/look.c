@@ -194,8 +194,8 @@ static int look_one(struct git_fetch *out, struct fetch **works, const struct gi
         _cleanup_buf_ struct buf text = {.max = LOOK_OUT_MAX};
         struct err why = {0};
         int status = fetch_inside(f, look_argv, NULL, &text, &why);
-        if (status < 0 && why.code == E_INPUT && strstr(why.text, " in the box"))
-                status = 1; /* the directory is gone there */
+        bool is_gone = status < 0 && str_starts(why.text, "enter "); /* box/spawn.c */
+        status = is_gone ? 1 : status;
         if (status < 0) {
                 look_drop(out);
                 *err = why;
@@ -203,8 +203,7 @@ static int look_one(struct git_fetch *out, struct fetch **works, const struct gi
         }
         _cleanup_free_ char *copy = str_dup(buf_cstr(&text));
         int is_top = status ? 0 : look_parse(copy, r->dir, &box);
-        if (status && !strstr(why.text, "not a git repository") && *path == 0 &&
-            !strstr(why.text, " in the box"))
+        if (status && !is_gone && !strstr(why.text, "not a git repository"))
                 fetch_waits(r, "git cannot read the box's repository: %s", why.text);
         if (is_top < 0)
                 fetch_waits(r, "git says nothing sensible of the box's repository");
@@ -244,6 +243,7 @@ static void look_share(struct git_fetch *out, struct fetch *works)
                 struct fetch *f = &works[i];
                 f->repo = &out->v[i];
                 f->owner = f;
+                f->repo->owner = i;
                 for (size_t k = 0; k < i && f->box_common; k++) {
                         struct fetch *o = &works[k];
                         if (o->owner != o || !o->box_common ||
@@ -251,6 +251,7 @@ static void look_share(struct git_fetch *out, struct fetch *works)
                                 continue;
                         f->owner = o;
                         f->repo->shares = true;
+                        f->repo->owner = k;
                         break;
                 }
         }

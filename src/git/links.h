@@ -1,0 +1,28 @@
+/* links.h - symbolic links of a tree, so that a class follows them: a changed file that a classed
+ * name leads to has the class of that name (findings E4). Pure; targets are taken by their text. */
+#ifndef GIT_LINKS_H
+#define GIT_LINKS_H
+
+#include "policy/file_class.h"
+
+struct git_link {
+        char *at; /* the link's own path */
+        char *to; /* what it leads to, from the top of the tree; "" is the top itself */
+};
+struct git_links {
+        struct git_link *v;
+        size_t n, cap;
+        bool is_sorted;
+};
+void git_links_free(struct git_links *);
+
+/* git_links_add(l, at, target, top): a link with the text ${target}; one that leads out of ${top},
+ * the tree's absolute place, is left out. */
+void git_links_add(struct git_links *, const char *at, const char *target, const char *top);
+
+/* git_links_class(l, table, path, verdict): make ${verdict} worse if ${path} is reached under
+ * another name that says more. */
+void git_links_class(struct git_links *, const struct file_classes *, const char *path,
+                     struct file_class_verdict *);
+
+#endif
