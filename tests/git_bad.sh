@@ -94,7 +94,7 @@ say "$ostiary" diff "$tag-gone" --name-only
 same 'a repository that is gone: diff still works' "$code" 0
 say "$ostiary" apply "$tag-gone" --yes
 same 'the files land, the commits wait' "$(tail -n 1 a) $(cat c) $(absent .git)" 'more new 1'
-holds 'and that is said' "$err" 'only the box has'
+holds 'and that is said' "$err" 'stays in it'
 
 repo other
 box "$tag-other" "git checkout -qb side; $COMMIT; echo loose >loose"

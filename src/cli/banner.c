@@ -11,6 +11,7 @@
 #include "cli/stream.h"
 #include "session/changes.h"
 #include "session/fetched.h"
+#include "session/live_commits.h"
 #include "session/secret_mask.h"
 #include "session/store.h"
 #include "workspace/print.h"
@@ -31,8 +32,8 @@ void banner_before(const struct stream *s, const void *store)
         if (!*shown)
                 where = str_dup("no workspace");
         else if (m.is_live)
-                where = str_fmt("%s LIVE (what it changes lands at once; ostiary undo takes it "
-                                "back)",
+                where = str_fmt("%s LIVE (what it changes lands at once, commits too: its git "
+                                "directory is the host's; ostiary undo takes it back)",
                                 shown);
         else
                 where = str_fmt("%s copy-on-write (nothing lands before: ostiary diff %s, ostiary "
@@ -126,6 +127,23 @@ static void count_commits(struct summary *m, const struct store *store, const st
         git_fetch_free(&f);
 }
 
+/* count_live(m): what was committed in the host's own repository while the box ran. */
+static void count_live(struct summary *m)
+{
+        struct git_paths paths = {0};
+        struct err err = {0};
+        size_t n = 0;
+        if (live_commits_since(m->c->workspace, m->c->box_fd, m->c->classes, &n, &paths, &err) < 0)
+                out_say("what the box committed cannot be read: %s", err.text);
+        m->commits_n += n;
+        if (n)
+                strs_add(&m->refs, "the host's own repository");
+        for (size_t i = 0; i < paths.n; i++)
+                if (paths.v[i].class.class != FILE_PLAIN)
+                        name_class(m, paths.v[i].class.class, paths.v[i].path);
+        git_paths_free(&paths);
+}
+
 static void say_commits(const struct summary *m, const char *id)
 {
         _cleanup_buf_ struct buf b = {0};
@@ -134,7 +152,7 @@ static void say_commits(const struct summary *m, const char *id)
         if (m->refs.n > NAMES_MAX)
                 buf_put_fmt(&b, " and %zu more", m->refs.n - NAMES_MAX);
         if (m->refs.n)
-                out_say("box %s: %llu commit%s on %s", id, (unsigned long long)m->commits_n,
+                out_say("box %s: %llu commit%s in %s", id, (unsigned long long)m->commits_n,
                         m->commits_n == 1 ? "" : "s", buf_cstr(&b));
 }
 
@@ -203,6 +221,8 @@ void banner_after(const struct stream *s)
         }
         if (rc >= 0 && t.git_trees.n)
                 count_commits(&m, &store, &t.git_trees);
+        if (rc >= 0 && is_live(&c))
+                count_live(&m);
         out_wait(NULL);
         if (rc >= 0)
                 say_changes(&m, &t, s->id);

@@ -112,10 +112,13 @@ int git_fetch_pending(const struct git_want *want, struct err *err)
         struct git_fetch f = {0};
         if (git_fetch(&f, want, err) < 0)
                 return -1;
-        int is_some = 0;
-        for (size_t i = 0; i < f.n; i++)
+        int is_some = f.waits != NULL;
+        for (size_t i = 0; i < f.n; i++) {
+                /* What cannot be read now is in the box alone. */
+                is_some |= f.v[i].waits != NULL;
                 for (size_t k = 0; k < f.v[i].refs_n; k++)
-                        is_some |= f.v[i].refs[k].is_new;
+                        is_some |= f.v[i].refs[k].is_new || f.v[i].refs[k].refused;
+        }
         git_fetch_free(&f);
         return is_some;
 }

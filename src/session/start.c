@@ -13,6 +13,7 @@
 #include "session/home.h"
 #include "session/layers.h"
 #include "session/live.h"
+#include "session/live_commits.h"
 #include "session/plan.h"
 #include "session/secret_mask.h"
 #include "session/snapshots.h"
@@ -111,6 +112,8 @@ static int launch(struct session_opts *opts, const struct store *store, struct s
                 r = secret_mask_prepare(plan, a->dir_fd, opts->is_unmasked, err);
         if (r == 0)
                 r = live_prepare(plan, store, a->id, a->dir_fd, opts->is_quiet, &live, err);
+        if (r == 0 && plan->is_live)
+                r = live_commits_begin(plan->workspace, a->dir_fd, err);
         if (r == 0 && a->ca.has_nss)
                 r = seed_browsers(plan, a, err);
         if (r == 0)
