@@ -153,7 +153,7 @@ static void show_ref(const struct git_repo *r, const struct git_ref *ref)
 {
         struct err err = {0};
         _cleanup_buf_ struct buf log = {.max = SHOW_MAX}, safe = {.max = SHOW_MAX};
-        if (git_show_log(r, ref, true, &log, &err) < 0) {
+        if (git_show_log(r, ref, NULL, true, &log, &err) < 0) {
                 out_say("%s", err.text);
                 return;
         }

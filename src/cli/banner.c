@@ -11,12 +11,13 @@
 #include "cli/stream.h"
 #include "session/changes.h"
 #include "session/fetched.h"
-#include "session/live_commits.h"
 #include "session/secret_mask.h"
 #include "session/store.h"
 #include "workspace/print.h"
 
 #include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
 
 void banner_before(const struct stream *s, const void *store)
 {
@@ -61,8 +62,9 @@ enum {
 
 struct summary {
         struct changes *c;
-        uint64_t commits_n;
-        struct strs refs; /* that have new commits, in words */
+        struct strs commits; /* ids; a commit may be on several refs */
+        struct strs refs;    /* that have new commits, in words */
+        bool is_cut;         /* more commits than are listed */
         uint64_t all_n, added, modified, deleted;
         uint64_t classes_n[FILE_CLASS_COUNT];
         struct strs names[FILE_CLASS_COUNT];
@@ -104,6 +106,7 @@ static int count(void *ctx, const struct ws_change *ch)
 static void count_commits(struct summary *m, const struct store *store, const struct strs *trees)
 {
         struct git_fetch f;
+        bool is_cut = false;
         if (fetched_get(m->c, store, trees, &f, NULL) < 0)
                 return;
         for (size_t i = 0; i < f.n; i++)
@@ -111,7 +114,9 @@ static void count_commits(struct summary *m, const struct store *store, const st
                         const struct git_ref *ref = &f.v[i].refs[k];
                         if (!ref->is_new || ref->refused)
                                 continue;
-                        m->commits_n += ref->commits_all;
+                        for (size_t n = 0; n < ref->commits_n; n++)
+                                strs_add(&m->commits, ref->commits[n].id);
+                        is_cut |= ref->commits_all > ref->commits_n;
                         _cleanup_free_ char *words = refwords(ref);
                         strs_add(&m->refs, words);
                         for (size_t p = 0; p < ref->paths.n; p++) {
@@ -125,35 +130,36 @@ static void count_commits(struct summary *m, const struct store *store, const st
                         }
                 }
         git_fetch_free(&f);
+        m->is_cut = is_cut;
 }
 
-/* count_live(m): what was committed in the host's own repository while the box ran. */
-static void count_live(struct summary *m)
+static int by_id(const void *a, const void *b)
 {
-        struct git_paths paths = {0};
-        struct err err = {0};
+        return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* unique(l): how many different ones. */
+static size_t unique(struct strs *l)
+{
         size_t n = 0;
-        if (live_commits_since(m->c->workspace, m->c->box_fd, m->c->classes, &n, &paths, &err) < 0)
-                out_say("what the box committed cannot be read: %s", err.text);
-        m->commits_n += n;
-        if (n)
-                strs_add(&m->refs, "the host's own repository");
-        for (size_t i = 0; i < paths.n; i++)
-                if (paths.v[i].class.class != FILE_PLAIN)
-                        name_class(m, paths.v[i].class.class, paths.v[i].path);
-        git_paths_free(&paths);
+        if (l->n)
+                qsort(l->v, l->n, sizeof *l->v, by_id);
+        for (size_t i = 0; i < l->n; i++)
+                n += i == 0 || strcmp(l->v[i], l->v[i - 1]) != 0;
+        return n;
 }
 
-static void say_commits(const struct summary *m, const char *id)
+static void say_commits(struct summary *m, const char *id)
 {
+        size_t n = unique(&m->commits);
         _cleanup_buf_ struct buf b = {0};
         for (size_t i = 0; i < m->refs.n && i < NAMES_MAX; i++)
                 buf_put_fmt(&b, "%s%s", i ? ", " : "", m->refs.v[i]);
         if (m->refs.n > NAMES_MAX)
                 buf_put_fmt(&b, " and %zu more", m->refs.n - NAMES_MAX);
         if (m->refs.n)
-                out_say("box %s: %llu commit%s in %s", id, (unsigned long long)m->commits_n,
-                        m->commits_n == 1 ? "" : "s", buf_cstr(&b));
+                out_say("box %s: %s%zu commit%s on %s", id, m->is_cut ? "over " : "", n,
+                        n == 1 ? "" : "s", buf_cstr(&b));
 }
 
 static void say_classes(const struct summary *m)
@@ -221,8 +227,6 @@ void banner_after(const struct stream *s)
         }
         if (rc >= 0 && t.git_trees.n)
                 count_commits(&m, &store, &t.git_trees);
-        if (rc >= 0 && is_live(&c))
-                count_live(&m);
         out_wait(NULL);
         if (rc >= 0)
                 say_changes(&m, &t, s->id);
@@ -240,6 +244,7 @@ void banner_after(const struct stream *s)
         for (size_t i = 0; i < FILE_CLASS_COUNT; i++)
                 strs_free(&m.names[i]);
         strs_free(&m.refs);
+        strs_free(&m.commits);
         ws_tally_free(&t);
         store_free(&store);
 }

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOG_MAX = 64 << 20, STAGED_MAX = 50, PLAIN_STAGED = 5 };
+enum { LOG_MAX = 64 << 20, STAGED_MAX = 50, PLAIN_STAGED = 5, TOLD_MAX = 1000 };
 
 /* git_place(r): how the repository is told: "", or "lib/sub: ". */
 static char *git_place(const struct git_repo *r)
@@ -43,25 +43,32 @@ static int git_line(struct diff *d, const char *what, const struct git_repo *r,
         return ws_print_line(&d->print, is_classed ? PRINT_WARN : PRINT_PLAIN, err, "%s", line);
 }
 
-/* git_log(d, r, ref): the commits, line by line. */
+/* git_log(d, r, ref, told): the commits that were not told with another ref, line by line. */
 static int git_log(struct diff *d, const struct git_repo *r, const struct git_ref *ref,
-                   struct err *err)
+                   struct strs *told, struct err *err)
 {
         _cleanup_buf_ struct buf log = {.max = LOG_MAX};
-        if (git_show_log(r, ref, d->with_all, &log, err) < 0)
+        if (git_show_log(r, ref, told, d->with_all, &log, err) < 0)
                 return -1;
+        if (told->n < TOLD_MAX)
+                strs_add(told, ref->tip);
+        if (log.len == 0)
+                return diff_note(d, err, "  %.12s, whose commits are told above", ref->tip);
         _cleanup_free_ char *text = str_dup(buf_cstr(&log));
         char *rest = text;
+        bool was_blank = false;
         for (char *line; (line = strsep(&rest, "\n")) && (rest || *line);) {
-                _cleanup_free_ char *shown = str_quote(line);
-                if (diff_note(d, err, "  %s", shown) < 0)
+                bool is_blank = line[strspn(line, " ")] == 0;
+                _cleanup_free_ char *shown = str_quote(is_blank ? "" : line);
+                if (!(is_blank && was_blank) && diff_note(d, err, "  %s", shown) < 0)
                         return -1;
+                was_blank = is_blank;
         }
         return 0;
 }
 
 static int git_tell_ref(struct diff *d, const struct git_repo *r, const struct git_ref *ref,
-                        struct err *err)
+                        struct strs *told, struct err *err)
 {
         _cleanup_free_ char *place = git_place(r), *words = refwords(ref);
         if (ref->refused)
@@ -72,7 +79,7 @@ static int git_tell_ref(struct diff *d, const struct git_repo *r, const struct g
         if (diff_note(d, err, "%s%s: %s new commit%s", place, words,
                       ws_print_number(ref->commits_all, n), ref->commits_all == 1 ? "" : "s") < 0)
                 return -1;
-        if (d->form != &diff_json && d->form->note && git_log(d, r, ref, err) < 0)
+        if (d->form != &diff_json && d->form->note && git_log(d, r, ref, told, err) < 0)
                 return -1;
         _cleanup_free_ char *on = ref->kind == GIT_REF_HEAD && r->head && strcmp(r->head, ref->name) == 0
                                           ? str_dup("")
@@ -142,8 +149,9 @@ static int git_tell_repo(struct diff *d, const struct git_repo *r, struct err *e
             diff_note(d, err, "%sonly the box has this repository; apply asks before it is made",
                       *place ? place : "the workspace: ") < 0)
                 return -1;
+        _cleanup_strs_ struct strs told = {0};
         for (size_t i = 0; i < r->refs_n; i++)
-                if (git_tell_ref(d, r, &r->refs[i], err) < 0)
+                if (git_tell_ref(d, r, &r->refs[i], &told, err) < 0)
                         return -1;
         if (git_tell_head(d, r, err) < 0 || git_tell_staged(d, r, err) < 0)
                 return -1;

@@ -6,44 +6,45 @@
 #include "base/err.h"
 #include "base/str.h"
 
-int git_show_log(const struct git_repo *r, const struct git_ref *ref, bool with_patch,
-                 struct buf *out, struct err *err)
+/* What is printed, and nothing that a commit or the user's settings could add to it. */
+static const char *const show_words[] = {
+        "log",           "--no-color",    "--no-renames",  "--no-ext-diff",
+        "--no-textconv", "--no-mailmap",  "--no-notes",    "--no-show-signature",
+        "--no-decorate", "--date=iso-strict", "--stat=80",
+        "--format=commit %H%nAuthor: %an <%ae>%nDate:   %ad%n%n%w(0,4,4)%B"};
+
+/* show_env(r, env): the quarantine over the user's objects; alone where only the box has the
+ * repository. */
+static void show_env(const struct git_repo *r, struct strs *env)
 {
-        _cleanup_strs_ struct strs env = {0};
-        if (r->quarantine)
-                strs_addf(&env, "GIT_OBJECT_DIRECTORY=%s", r->quarantine);
-        if (r->quarantine && r->host_common)
-                strs_addf(&env, "GIT_ALTERNATE_OBJECT_DIRECTORIES=%s/objects", r->host_common);
-        _cleanup_free_ char *most = str_fmt("--max-count=%d", GIT_COMMITS_MAX);
-        const char *const argv[] = {"log",
-                                    most,
-                                    "--no-color",
-                                    "--no-renames",
-                                    "--no-ext-diff",
-                                    "--no-textconv",
-                                    "--no-show-signature",
-                                    "--no-mailmap",
-                                    "--no-notes",
-                                    "--no-decorate",
-                                    "--date=iso-strict",
-                                    "--format=commit %H%nAuthor: %an <%ae>%nDate:   %ad%n%n%w(0,4,4)%B",
-                                    "--stat=80",
-                                    with_patch ? "--patch" : "--summary",
-                                    ref->tip,
-                                    "--not",
-                                    "--all",
-                                    "--",
-                                    NULL};
+        if (!r->quarantine)
+                return;
+        strs_addf(env, "GIT_OBJECT_DIRECTORY=%s", r->quarantine);
+        if (r->host_common)
+                strs_addf(env, "GIT_ALTERNATE_OBJECT_DIRECTORIES=%s/objects", r->host_common);
+        else
+                strs_addf(env, "GIT_DIR=%s/..", r->quarantine);
+}
+
+int git_show_log(const struct git_repo *r, const struct git_ref *ref, const struct strs *told,
+                 bool with_patch, struct buf *out, struct err *err)
+{
+        _cleanup_strs_ struct strs env = {0}, argv = {0};
+        show_env(r, &env);
+        for (size_t i = 0; i < sizeof show_words / sizeof *show_words; i++)
+                strs_add(&argv, show_words[i]);
+        strs_addf(&argv, "--max-count=%d", GIT_COMMITS_MAX);
+        strs_add(&argv, with_patch ? "--patch" : "--summary");
+        strs_add(&argv, ref->tip);
+        strs_add(&argv, "--not");
+        strs_add(&argv, "--all");
+        for (size_t i = 0; told && i < told->n; i++)
+                strs_add(&argv, told->v[i]);
+        strs_add(&argv, "--");
         struct git_call call = {.dir = r->host_git ? r->dir : "/",
-                                .argv = argv,
+                                .argv = (const char *const *)argv.v,
                                 .out = out,
                                 .out_fd = -1};
-        /* Without a repository of the host's there is one that is empty: the quarantine's. */
-        _cleanup_free_ char *bare = NULL;
-        if (!r->host_git && r->quarantine) {
-                bare = str_fmt("GIT_DIR=%s/..", r->quarantine);
-                strs_add(&env, bare);
-        }
         int status = git_call_host(&call, &env, err);
         return status > 0 ? err_add(err, "read the commits of %s", ref->name) : status;
 }

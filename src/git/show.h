@@ -7,10 +7,10 @@
 struct buf;
 struct err;
 
-/* git_show_log(repo, ref, with_patch, out, err): the commits of ${ref} that are new to the host,
- * newest first, at most GIT_COMMITS_MAX. Names and messages in ${out} are the box's: each line is
+/* git_show_log(repo, ref, told, with_patch, out, err): the commits of ${ref} that are new to the
+ * host and that no tip in ${told} reaches (may be NULL), newest first, at most GIT_COMMITS_MAX. Names and messages in ${out} are the box's: each line is
  * to be made safe before it is printed. */
-int git_show_log(const struct git_repo *, const struct git_ref *, bool with_patch, struct buf *out,
-                 struct err *);
+int git_show_log(const struct git_repo *, const struct git_ref *, const struct strs *told,
+                 bool with_patch, struct buf *out, struct err *);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/fdio.h"
 #include "base/kv.h"
 #include "base/str.h"
+#include "session/live_commits.h"
 #include "session/live_watch.h"
 #include "session/supervisor.h"
 #include "workspace/checkpoint.h"
@@ -170,6 +171,35 @@ static uint64_t end_record(struct sup *s, struct live_tree *t)
         return checkpoint_number(t->checkpoint);
 }
 
+/* end_commits(s, tree): what was committed in the host's own repository, and what of it somebody
+ * runs or obeys. */
+static void end_commits(struct sup *s, const struct live_tree *t)
+{
+        struct err err = {0};
+        struct git_paths paths = {0};
+        size_t n = 0, told = 0;
+        if (live_commits_since(t->root, s->dir_fd, t->classes, &n, &paths, &err) < 0) {
+                _cleanup_free_ char *say =
+                        str_fmt("what the box committed cannot be read: %s", err.text);
+                sup_tell(s, say);
+        }
+        if (n) {
+                _cleanup_free_ char *say = str_fmt("%zu commit%s in the host's own repository", n,
+                                                   n == 1 ? " was made" : "s were made");
+                sup_tell(s, say);
+        }
+        for (size_t i = 0; i < paths.n && told < TOLD_MAX; i++) {
+                if (paths.v[i].class.class == FILE_PLAIN)
+                        continue;
+                _cleanup_free_ char *path = str_quote(paths.v[i].path);
+                _cleanup_free_ char *say = str_fmt("committed: %s (%s)", path,
+                                                   file_class_words(paths.v[i].class.class));
+                sup_tell(s, say);
+                told++;
+        }
+        git_paths_free(&paths);
+}
+
 void sup_live_end(struct sup *s)
 {
         struct live *live = s->args->live;
@@ -185,6 +215,8 @@ void sup_live_end(struct sup *s)
                 uint64_t n = live->v[i].checkpoint ? end_record(s, &live->v[i]) : 0;
                 if (n)
                         kv_put_u64(&b, "record", n);
+                if (strcmp(live->v[i].root, s->plan->workspace ? s->plan->workspace : "") == 0)
+                        end_commits(s, &live->v[i]);
         }
         if (l->taken_n > TOLD_MAX) {
                 _cleanup_free_ char *say = str_fmt(
