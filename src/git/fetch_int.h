@@ -32,6 +32,8 @@ struct fetch_classes {
         bool has_links;
 };
 
+extern uint64_t git_take_max; /* bytes of a pack; smaller in tests */
+
 struct fetch {
         const struct git_want *want;
         struct git_repo *repo;
