@@ -59,7 +59,7 @@ static int look_parse(char *text, const char *dir, struct look *l)
         l->common = line[5][0] == '/' ? str_dup(line[5]) : str_fmt("%s/%s", dir, line[5]);
         l->git_dir = str_dup(line[6]);
         if (l->is_bare)
-                return strcmp(l->git_dir, dir) == 0;
+                return strcmp(line[5], ".") == 0;
         return l->is_inside && !*line[4];
 }
 

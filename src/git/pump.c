@@ -185,7 +185,12 @@ int git_pump_words(struct git_pump *p, struct err *err)
                 if (p->words[i] == 0)
                         p->words[i] = ' ';
         p->words[n] = 0;
-        const char *line = strrchr(p->words, '\n');
+        char *line = strrchr(p->words, '\n');
+        /* Of a bad object the line before has which, and what is wrong with it. */
+        if (line && str_starts(line + 1, "fatal: fsck error")) {
+                *line = 0;
+                line = strrchr(p->words, '\n');
+        }
         line = line ? line + 1 : p->words;
         _cleanup_free_ char *said = str_quote(line);
         if (str_starts(said, "fatal: ") || str_starts(said, "error: "))
