@@ -1,7 +1,7 @@
 #!/bin/bash
 # suite: test=user soak=root,user timeout=240
 # tier: where a command is typed means the same for every user
-# review_here.sh - which box diff and apply mean when none is named: one of this workspace, and never another project's.
+# review_here.sh - which box diff, apply and undo mean when none is named: one of this workspace, and never another project's.
 set -u
 . "$(dirname "$0")/lib_life.sh"
 . "$here/lib_review.sh"
@@ -64,8 +64,25 @@ in_dir "$work/one" "$ostiary" apply --yes
 same 'then the one that is left is meant' "$code $(cat "$work/one/new")" '0 other'
 in_dir "$work/one" "$ostiary" diff
 same 'none holds changes: the newest, which has none' "$code$out" 0
+in_dir "$work/one/sub" "$ostiary" undo --yes
+same 'undo in a workspace within another does not take that one back' "$code $(cat "$work/one/new" "$work/one/file" | tr '\n' ' ')" '125 other mine '
+holds 'and says where nothing was applied' "$err" "nothing was applied in $work/one/sub"
+in_dir "$work/one/sub" "$ostiary" apply --yes
+same 'its own box lands' "$code $(cat "$work/one/sub/deep")" '0 deep'
+in_dir "$work/one/sub" "$ostiary" undo --dry-run
+holds 'then it is that record' "$err" "of box $tag-sub"
+in_dir "$work/one" "$ostiary" undo --dry-run
+holds 'outside of it, the newest of the workspace around it' "$err" "apply of box $tag-more"
+holds 'and which other boxes were applied there' "$err" "also applied here: 1 of box $tag-one"
 in_dir "$work/one" "$ostiary" undo
-same 'undo takes back what was applied here' "$code $(ls "$work/one/new" 2>/dev/null)" '0 '
+same 'undo takes back what was applied here' "$code $(ls "$work/one/new" 2>/dev/null) $(cat "$work/one/sub/deep")" '0  deep'
+in_dir "$work/one" "$ostiary" undo --dry-run
+holds 'then the older one is meant' "$err" "apply of box $tag-one"
+same 'which is the only one now' "$(grep -c 'also applied' <<<"$err")" 0
+in_dir "$work/one/sub" "$ostiary" undo
+same 'and that of the inner workspace is taken back there' "$code $(ls "$work/one/sub/deep" 2>/dev/null)" '0 '
+in_dir "$work/one/sub" "$ostiary" undo --yes
+same 'nothing is left there, and nothing of the outer one goes' "$code $(cat "$work/one/file")" '125 mine'
 in_dir "$work/three" "$ostiary" undo
 same 'and nothing of another directory' "$code" 125
 same 'the other project was never touched' "$(cat "$work/two/file")" two

@@ -136,7 +136,7 @@ same 'undo works when the box is gone' "$code $(cat a)" '0 2'
 # --- pruning ----------------------------------------------------------------------------------------
 mkdir -p "$HOME/.config/ostiary"
 echo 'days 30' >"$HOME/.config/ostiary/undo"
-sed -i 's/^when .*/when 1000000000/' "$undo"/[0-9]*/record
+sed -i 's/^when_us .*/when_us 1000000000000000/' "$undo"/[0-9]*/record
 kept=$(records | wc -l)
 say "$ostiary" gc
 same 'gc removes old records, but the newest of each directory' "$code $(records | wc -l)" "0 4"

@@ -55,7 +55,7 @@ put(63, kind="http", verdict="ask-yes", method="GET", host="asked.example", port
 put(64, kind=bad, verdict=at, method=net, note=bad)
 put(65, kind="javascript:alert(1)", note="javascript:alert(1)")
 END
-sed -i "s/^created .*/created $((now - 101))/" "$dir/meta"
+sed -i "s/^created_us .*/created_us $((now - 101))000000/" "$dir/meta"
 
 # --- writing it --------------------------------------------------------------------------------------------------------------
 page=$work/r.html

@@ -169,7 +169,7 @@ put(908, kind="call", verdict="deny", method="mount", pid=12, exe="/bin/sh")
 put(909, kind="open", verdict="allow", method="w", path="src/x.c", pid=12, exe="/bin/sh")
 put(910, kind="marvel", method="unheard-of", note="of a later version")
 END
-sed -i "s/^created .*/created $((night - 60))/; s/^ended .*/ended $((night + 3600))/" "$dir/meta"
+sed -i "s/^created_us .*/created_us $((night - 60))000000/; s/^ended_us .*/ended_us $((night + 3600))000000/" "$dir/meta"
 same 'the log is whole' "$("$ostiary" log "$box" --verify >/dev/null; echo $?)" 0
 t() { "$ostiary" timeline "$box" --json "$@" | jl '[e["record"].get("note", e["record"].get("host", e["kind"])) if "record" in e else e["kind"] for e in d]'; }
 same 'what ran between 02:10 and 02:15' "$(t --since 02:10 --until 02:15 --kind exec)" \

@@ -12,6 +12,7 @@
 #include "audit/chain.h"
 #include "audit/head.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/confine.h"
 #include "base/err.h"
 #include "base/loop.h"
@@ -34,13 +35,6 @@ enum {
 static struct role r;
 
 static struct frame in; /* large, so not on the stack */
-
-static uint64_t now_us(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_REALTIME, &t);
-        return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
@@ -71,7 +65,7 @@ static void take_frame(struct frame *f)
         if (f->body.left == 0)
                 return;
         /* Nothing passes unlogged, not even what makes no sense. */
-        rec = (struct door_record){.time_us = now_us(),
+        rec = (struct door_record){.time_us = clock_real_us(),
                                    .kind = "door",
                                    .verdict = "error",
                                    .host = "",
@@ -230,8 +224,8 @@ static void compare_head(void)
         if (!words)
                 return;
         if (r.chain.is_torn)
-                chain_mend(&r.chain, r.box, now_us(), &r.out);
-        struct door_record rec = {.time_us = now_us(),
+                chain_mend(&r.chain, r.box, clock_real_us(), &r.out);
+        struct door_record rec = {.time_us = clock_real_us(),
                                   .kind = "box",
                                   .verdict = "error",
                                   .method = "log",
@@ -250,7 +244,7 @@ static int begin(struct err *err)
                 return -1;
         compare_head();
         if (r.chain.is_torn)
-                chain_mend(&r.chain, r.box, now_us(), &r.out);
+                chain_mend(&r.chain, r.box, clock_real_us(), &r.out);
         if (audit_write_begin(&r, err) < 0)
                 return -1;
         r.control_src = loop_add(r.loop, r.control_fd, EPOLLIN, on_control, NULL);

@@ -12,6 +12,7 @@
 #include "audit/witness_weak.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/confine.h"
 #include "base/err.h"
 #include "base/spread.h"
@@ -30,7 +31,6 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 enum { OPEN_MAX = 64, TRIES = 20, SPAWNS_MAX = 64, HEAR_MAX = 8, LAST_MS = 100 };
 
@@ -60,13 +60,6 @@ static struct {
         size_t spawns_n;
         struct buf body;
 } w;
-
-static uint64_t now_us(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_REALTIME, &t);
-        return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
 
 /* begin(type): of a message in w.body; its length comes first. */
 static void begin(uint32_t type)
@@ -176,7 +169,7 @@ static void finish_call(void)
         int error = w.table->verdict(&q.data);
         error = witness_weak_verdict(&w.table->weak, &q, error);
         if (!w.flight->is_recorded) {
-                struct door_record r = {.time_us = now_us()};
+                struct door_record r = {.time_us = clock_real_us()};
                 witness_weak_wait(&w.table->weak, w.listener_fd, &q);
                 witness_call_read(&w.scene, &q, error, &r, &call);
                 /* Is it still the same process whose memory we read (case 43)? */
@@ -222,7 +215,7 @@ static void ended(void *ctx)
                 buf_put_str(&note, "killed by ");
                 call_words_signal((int)e.status - 128, &note);
         }
-        struct door_record r = {.time_us = now_us(),
+        struct door_record r = {.time_us = clock_real_us(),
                                 .kind = "exit",
                                 .verdict = "allow",
                                 .pid = (uint32_t)e.who.pid,

@@ -117,8 +117,16 @@ static int judge(struct apply_job *j, struct apply_item *it, bool is_parent, str
                 it->fate = FATE_IMPLIED;
                 return 0;
         }
-        if (apply_judge(c, j->c->applied, &it->conflict, err) < 0)
-                return -1;
+        struct err why = {0};
+        if (apply_judge(c, j->c->applied, &it->conflict, &why) < 0) {
+                if (!apply_unreadable(&why)) {
+                        *err = why;
+                        return -1;
+                }
+                it->fate = FATE_REFUSED;
+                it->why = APPLY_HOST_UNREADABLE;
+                return 0;
+        }
         it->fate = it->conflict == APPLY_CLEAR ? FATE_OPEN : FATE_CONFLICT;
         return 0;
 }
@@ -164,28 +172,62 @@ void apply_items_free(struct apply_job *j)
         free(j->results);
 }
 
+/* settle_above(j): what lands makes the directories above it, so their classes must have been approved
+ * as well, though they may not be in the list (PATHs name what is in them). */
+static void settle_above(struct apply_job *j)
+{
+        unsigned approved = 1U << FILE_PLAIN;
+        for (int k = 0; k < FILE_CLASS_COUNT; k++)
+                approved |= j->yes[k] ? 1U << k : 0;
+        for (size_t i = 0; i < j->n; i++)
+                if (j->v[i].fate == FATE_TAKE)
+                        approved |= 1U << j->v[i].change->class.class;
+        for (size_t i = 0; i < j->n; i++)
+                if (j->v[i].fate == FATE_TAKE && (j->v[i].change->above & ~approved))
+                        j->v[i].fate = FATE_UNASKED;
+}
+
+/* first_below(j, i): where the run of changes begins that end before ${i} and lie in its directory. */
+static size_t first_below(const struct apply_job *j, size_t i)
+{
+        size_t from = 0, to = i;
+        while (from < to) {
+                size_t at = from + (to - from) / 2;
+                const struct apply_item *in = &j->v[at];
+                if (in->root == j->v[i].root &&
+                    str_is_beneath(in->change->path, j->v[i].change->path))
+                        to = at;
+                else
+                        from = at + 1;
+        }
+        return from;
+}
+
 void apply_items_settle(struct apply_job *j)
 {
+        settle_above(j);
         /* A deleted directory comes after everything that was in it; it goes when all of that
-         * goes. */
+         * goes. left[i]: how many before i stay; declined[i], waits[i]: of these, by the user's
+         * word, or with commits. */
+        _cleanup_free_ size_t *left = calloc(3 * (j->n + 1), sizeof *left);
+        if (!left)
+                str_no_memory();
+        size_t *declined = left + j->n + 1, *waits = declined + j->n + 1;
         for (size_t i = 0; i < j->n; i++) {
                 struct apply_item *it = &j->v[i];
-                if (it->fate != FATE_TAKE || it->change->what != WS_DELETED ||
-                    it->change->before.kind != WS_DIR)
-                        continue;
-                for (size_t k = i; k-- > 0;) {
-                        const struct apply_item *in = &j->v[k];
-                        if (in->root != it->root ||
-                            !str_is_beneath(in->change->path, it->change->path))
-                                break;
-                        if (in->fate == FATE_TAKE)
-                                continue;
-                        it->fate = in->fate == FATE_DECLINED ? FATE_DECLINED
-                                   : in->fate == FATE_WAITS  ? FATE_WAITS
-                                                             : FATE_UNASKED;
-                        it->why = in->fate == FATE_WAITS ? in->why : it->why;
-                        break;
+                if (it->fate == FATE_TAKE && it->change->what == WS_DELETED &&
+                    it->change->before.kind == WS_DIR) {
+                        size_t first = first_below(j, i);
+                        if (left[i] > left[first])
+                                it->fate = declined[i] > declined[first] ? FATE_DECLINED
+                                           : waits[i] > waits[first]     ? FATE_WAITS
+                                                                         : FATE_UNASKED;
+                        if (it->fate == FATE_WAITS)
+                                it->why = "it holds files that wait";
                 }
+                left[i + 1] = left[i] + (it->fate != FATE_TAKE);
+                declined[i + 1] = declined[i] + (it->fate == FATE_DECLINED);
+                waits[i + 1] = waits[i] + (it->fate == FATE_WAITS);
         }
 }
 

@@ -91,6 +91,19 @@ static int tell_json(const struct apply_job *j, int code)
         return printed ? printed : code;
 }
 
+/* classes_of(it): its class, and those of new directories that it would bring along. */
+static char *classes_of(const struct apply_item *it)
+{
+        enum file_class own = it->change->class.class;
+        _cleanup_buf_ struct buf b = {0};
+        buf_put_str(&b, file_class_name(own));
+        for (int k = FILE_PLAIN + 1; k < FILE_CLASS_COUNT; k++)
+                if ((it->change->above & (1U << k)) && k != (int)own)
+                        buf_put_fmt(&b, ", in a new directory that is %s",
+                                    file_class_name((enum file_class)k));
+        return str_dup(buf_cstr(&b));
+}
+
 /* tell_each(j, fate, head): its files, one line each, below "3 changes HEAD:". */
 static void tell_each(const struct apply_job *j, enum apply_fate fate, const char *head)
 {
@@ -103,8 +116,8 @@ static void tell_each(const struct apply_job *j, enum apply_fate fate, const cha
                 if (it->fate != fate)
                         continue;
                 _cleanup_free_ char *name = apply_name(j, it);
-                const char *why = fate == FATE_UNASKED ? file_class_name(it->change->class.class)
-                                                       : why_of(it);
+                _cleanup_free_ char *class = fate == FATE_UNASKED ? classes_of(it) : NULL;
+                const char *why = class ? class : why_of(it);
                 fprintf(stderr, "  %s%s%s\n", name, *why ? ": " : "", why);
                 n++;
         }
@@ -115,12 +128,12 @@ static void tell_each(const struct apply_job *j, enum apply_fate fate, const cha
 static void tell_unasked(const struct apply_job *j)
 {
         _cleanup_buf_ struct buf classes = {0};
-        bool is_there[FILE_CLASS_COUNT] = {0};
+        unsigned is_there = 0;
         for (size_t i = 0; i < j->n; i++)
                 if (j->v[i].fate == FATE_UNASKED)
-                        is_there[j->v[i].change->class.class] = true;
+                        is_there |= (1U << j->v[i].change->class.class) | j->v[i].change->above;
         for (int k = FILE_PLAIN + 1; k < FILE_CLASS_COUNT; k++)
-                if (is_there[k])
+                if (is_there & (1U << k))
                         buf_put_fmt(&classes, "%s%s", classes.len ? "," : "",
                                     file_class_name((enum file_class)k));
         tell_each(j, FATE_UNASKED,

@@ -1,4 +1,4 @@
-/* boxhere.c - see boxhere.h. Looks only; used by diff, apply and undo --turn. */
+/* boxhere.c - see boxhere.h. Looks only; used by diff, apply and undo. */
 #include "cli/boxhere.h"
 
 #include "base/buf.h"
@@ -36,13 +36,13 @@ static void here_workspace(struct here *h, const char *cwd)
         }
 }
 
-/* here_refuse(h, holding, holding_n, err): more than one could be meant. */
-static int here_refuse(const struct here *h, const struct box_meta *const *holding,
-                       size_t holding_n, struct err *err)
+/* here_refuse(h, holding, holding_n, err): more than one could be meant; indexes of them. */
+static int here_refuse(const struct here *h, const size_t *holding, size_t holding_n,
+                       struct err *err)
 {
         _cleanup_buf_ struct buf names = {0};
         for (size_t i = 0; i < holding_n && i < NAMED_MAX; i++)
-                buf_put_fmt(&names, "%s%s", i ? ", " : "", holding[i]->id);
+                buf_put_fmt(&names, "%s%s", i ? ", " : "", h->all[holding[i]].id);
         if (holding_n > NAMED_MAX)
                 buf_put_fmt(&names, " and %zu more", holding_n - NAMED_MAX);
         _cleanup_free_ char *shown = str_quote(h->workspace);
@@ -55,7 +55,7 @@ static int here_refuse(const struct here *h, const struct box_meta *const *holdi
 static int here_choose(const struct here *h, const struct store *store, char **id, struct err *err)
 {
         const struct box_meta *newest = NULL;
-        _cleanup_free_ const struct box_meta **holding = NULL;
+        _cleanup_free_ size_t *holding = NULL;
         size_t count = 0, holding_n = 0;
         for (size_t i = 0; i < h->n; i++)
                 count += here_is_of(h, &h->all[i]);
@@ -70,11 +70,24 @@ static int here_choose(const struct here *h, const struct store *store, char **i
                         continue;
                 newest = newest ? newest : m;
                 if (count > 1 && pending_any(store, m->id, &unheard) != 0)
-                        holding[holding_n++] = m;
+                        holding[holding_n++] = i;
         }
         if (holding_n > 1)
                 return here_refuse(h, holding, holding_n, err);
-        *id = str_dup(holding_n ? holding[0]->id : newest->id);
+        *id = str_dup(holding_n ? h->all[holding[0]].id : newest->id);
+        return 0;
+}
+
+int boxhere_workspace(const struct store *store, const char *dir, char **workspace, struct err *err)
+{
+        struct here h = {0};
+        *workspace = NULL;
+        if (store_list(store, &h.all, &h.n, err) < 0)
+                return -1;
+        here_workspace(&h, dir);
+        if (h.workspace)
+                *workspace = str_dup(h.workspace);
+        store_list_free(h.all, h.n);
         return 0;
 }
 
@@ -95,7 +108,8 @@ int boxhere_find(struct boxarg *b, struct err *err)
         } else {
                 _cleanup_free_ char *shown = str_quote(cwd);
                 err_set(err, E_ABSENT, "no box has worked in %s", shown);
-                err_hint(err, "name a box; `ostiary ps -a` lists all of them with their workspaces");
+                err_hint(err,
+                         "name a box; `ostiary ps -a` lists all of them with their workspaces");
         }
         store_list_free(h.all, h.n);
         return rc;

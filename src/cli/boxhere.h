@@ -10,4 +10,8 @@
  * box has worked here, E_USAGE with their names when more than one holds changes. */
 int boxhere_find(struct boxarg *, struct err *);
 
+/* boxhere_workspace(store, dir, &workspace, err): the innermost workspace of any box that ${dir} is
+ * or lies in, or NULL; the caller frees. */
+int boxhere_workspace(const struct store *, const char *dir, char **workspace, struct err *);
+
 #endif

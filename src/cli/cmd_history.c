@@ -39,7 +39,7 @@ static void show_json(struct shown *s, const struct undo_record *r)
         struct json *j = s->json;
         json_open(j, NULL, '{');
         json_u64(j, "number", r->n);
-        json_i64(j, "when", r->when_s);
+        json_i64(j, "when", r->when_us / 1000000);
         json_str(j, "what", r->what);
         json_str(j, "box", *r->box ? r->box : NULL);
         json_u64(j, "files", r->entries_n);
@@ -65,7 +65,7 @@ static int show(void *ctx, const struct undo_record *r)
         }
         char number[24], files[24], when[32] = "?", what[48];
         struct tm tm;
-        time_t t = (time_t)r->when_s;
+        time_t t = (time_t)(r->when_us / 1000000);
         if (localtime_r(&t, &tm))
                 strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm);
         snprintf(number, sizeof number, "%" PRIu64, r->n);

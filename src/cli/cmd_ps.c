@@ -59,7 +59,7 @@ static void print_table(const struct store *store, const struct box_meta *all, s
                 _cleanup_free_ char *where = place(store, m);
                 _cleanup_free_ char *command = str_quote(m->command);
                 _cleanup_free_ char *s = state(m);
-                out_row(&t, m->id, s, out_age((long)(now - m->created), age),
+                out_row(&t, m->id, s, out_age((long)(now - m->created_us / 1000000), age),
                         *m->profile ? m->profile : "-", *where ? where : "-",
                         *command ? command : "(waits)");
         }
@@ -88,10 +88,10 @@ static int print_json(const struct store *store, const struct box_meta *all, siz
                 json_bool(&j, "live", m->is_live);
                 json_i64(&j, "quarantined", (int64_t)live_quarantined(store, m->id));
                 json_str(&j, "command", m->command);
-                json_i64(&j, "created", m->created);
+                json_i64(&j, "created", m->created_us / 1000000);
                 json_i64(&j, "supervisor_pid", m->supervisor_pid);
                 if (m->state == BOX_EXITED) {
-                        json_i64(&j, "ended", m->ended);
+                        json_i64(&j, "ended", m->ended_us / 1000000);
                         json_i64(&j, "exit_code", m->exit_code);
                         json_str(&j, "why", *m->end_words ? m->end_words : NULL);
                 }

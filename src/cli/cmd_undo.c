@@ -175,13 +175,15 @@ static int undo_one(struct job *j, const struct undo_find_one *one, struct err *
 static int work(struct job *j, const struct strs *words, struct err *err)
 {
         struct undo_find found = {0};
-        int rc = undo_find(j->undo_fd, words, &found, err);
+        int rc = undo_find(j->undo_fd, &j->store, words, &found, err);
         if (rc == 0 && j->is_json) {
                 j->written.max = (size_t)1 << 30;
                 j->writer = json_of(&j->written);
                 j->json = &j->writer;
                 json_open(j->json, NULL, '[');
         }
+        if (rc == 0 && found.said && !j->is_json)
+                out_say("%s", found.said);
         for (size_t i = 0; rc == 0 && i < found.n; i++)
                 rc = undo_one(j, &found.v[i], err);
         undo_find_free(&found);
@@ -234,9 +236,10 @@ const struct cmd cmd_undo = {
         .summary = "take back what apply or a live run did",
         .help = "Puts back what an apply, or a run with --live, replaced: contents, modes, links, "
                 "directories and deletions. Without an argument it is the newest record that is "
-                "not undone and whose directory is, or contains, the current one; N is a record "
-                "of `ostiary history`; PATHs are taken back from the newest record that touched "
-                "each (write ./7 for a file called 7).\n"
+                "not undone of the workspace that the current directory lies in, and never one of "
+                "another directory; it is said which, and what else was applied there. N is a "
+                "record of `ostiary history`; PATHs are taken back from the newest record that "
+                "touched each (write ./7 for a file called 7).\n"
                 "\n"
                 "A file that changed since is asked for on a terminal, and left as it is without "
                 "one unless --yes is given; the exit status is 1 then. An undo is a record itself: "

@@ -42,8 +42,9 @@ struct diff {
         struct changes *c;
         const struct store *store;
         const struct diff_form *form;
-        bool with_all;  /* also what is ignored, git's own bookkeeping, and the home */
-        bool has_zeros; /* names end with a NUL and are not quoted */
+        bool only_applied; /* what landed since, instead of what waits */
+        bool with_all;     /* also what is ignored, git's own bookkeeping, and the home */
+        bool has_zeros;    /* names end with a NUL and are not quoted */
         struct ws_print print;
         struct pager pager;
 

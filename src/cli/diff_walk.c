@@ -123,6 +123,8 @@ static int on_change(struct diff *d, const struct ws_change *c, struct err *err)
 {
         if (c->is_masked && changes_is_untouched(d->c, c))
                 return 0;
+        if (d->only_applied && !changes_was_applied(d->c, c))
+                return 0;
         int skipped = take_home(d, c, err);
         if (skipped != 0) {
                 /* A directory that waits has something in it now. */
@@ -272,6 +274,8 @@ int diff_run(struct diff *d, struct err *err)
                 if (!changes_query(d->c, d->root, &q))
                         continue;
                 q.with_ignored = d->with_all;
+                if (d->only_applied)
+                        changes_query_raw(&q);
                 d->is_asked = d->c->paths != NULL;
                 d->is_root_told = false;
                 free(d->last_deleted);

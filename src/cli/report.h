@@ -97,6 +97,8 @@ struct report {
         uint64_t processes_more;
         struct report_change *changes;
         size_t changes_n;
+        struct strs change_notes; /* what diff sums up: git's bookkeeping, the home, build output */
+        uint64_t changed_n, applied_n; /* as diff counts; applied ones are among the changed */
         uint64_t changes_more, classes_n[FILE_CLASS_COUNT], whats_n[WS_RENAMED + 1];
         uint64_t ignored_n, ignored_bytes;
         char no_changes[256];
@@ -127,6 +129,9 @@ void report_page(const struct report *, struct buf *out);
 void report_chart(const struct report *, struct buf *out);
 void report_timeline(const struct report *, struct buf *out);
 void report_hosts(const struct report *, struct buf *out);
+/* report_changes_gather(r, s, store): the changed files, when ${s} has been told. Sorts its changes
+ * by name. */
+void report_changes_gather(struct report *, struct story *, const struct store *);
 /* report_hosts_sort(r), report_changes_sort(r): in the order in which they are shown. */
 void report_hosts_sort(struct report *);
 void report_changes_sort(struct report *);

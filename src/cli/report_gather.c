@@ -148,38 +148,6 @@ static void on_secrets(struct report *r, const struct audit_record *rec)
 
 /* --- the rest --------------------------------------------------------------------------------- */
 
-/* on_change(r, c): those that are more than plain push plain ones out. */
-static void on_change(struct report *r, const struct story_change *c)
-{
-        r->classes_n[c->class]++;
-        r->whats_n[c->what]++;
-        size_t at = r->changes_n;
-        if (at == REPORT_CHANGES) {
-                r->changes_more++;
-                if (c->class == FILE_PLAIN)
-                        return;
-                while (at > 0 && r->changes[at - 1].class != FILE_PLAIN)
-                        at--;
-                if (at-- == 0)
-                        return;
-                free(r->changes[at].name);
-                free(r->changes[at].from);
-        } else {
-                r->changes_n++;
-        }
-        struct report_change *w = &r->changes[at];
-        *w = (struct report_change){.time_us = c->time_us,
-                                    .name = str_dup(c->name),
-                                    .from = c->from ? str_dup(c->from) : NULL,
-                                    .refused = c->refused,
-                                    .size = c->size,
-                                    .what = c->what,
-                                    .kind = c->kind,
-                                    .class = c->class,
-                                    .is_applied = c->is_applied};
-        snprintf(w->why, sizeof w->why, "%s", c->why);
-}
-
 static void on_bucket(struct report *r, const struct story_event *e)
 {
         int64_t span = r->end_us - r->begin_us, at = e->time_us - r->begin_us;
@@ -217,8 +185,6 @@ static void on_event(struct report *r, const struct story_event *e)
                 r->reads_n++;
         else
                 on_row(r, e);
-        if (e->change)
-                on_change(r, e->change);
         if (e->undo)
                 list_add(&r->reviews, e);
         if (!e->record)
@@ -274,11 +240,8 @@ int report_gather(struct report *r, const struct store *store, const char *id, s
                 on_event(r, &e);
         report_process_end(r);
         report_hosts_sort(r);
-        report_changes_sort(r);
-        r->changes_more += s.changes_more;
-        r->ignored_n = s.ignored_n;
-        r->ignored_bytes = s.ignored_bytes;
-        memcpy(r->no_changes, s.no_changes, sizeof r->no_changes);
+        if (got >= 0)
+                report_changes_gather(r, &s, store);
         return got;
 }
 
@@ -305,6 +268,7 @@ void report_free(struct report *r)
                 free(r->changes[i].from);
         }
         free(r->changes);
+        strs_free(&r->change_notes);
         for (size_t i = 0; i < r->secrets_n; i++) {
                 free(r->secrets[i].name);
                 strs_free(&r->secrets[i].hosts);

@@ -99,7 +99,9 @@ static void top(const struct report *r, struct buf *b)
         }
         buf_put_str(b, "<p class=\"facts\">");
         put_when(b, r->begin_us);
-        buf_put_str(b, m->state == BOX_EXITED ? " to " : " until now, ");
+        buf_put_str(b, m->state == BOX_EXITED ? " to "
+                       : m->state == BOX_DEAD ? " to its last record, "
+                                              : " until now, ");
         put_when(b, r->end_us);
         buf_put_fmt(b, ", times in %s</p>\n", story_time_zone(r->begin_us, zone));
         _cleanup_free_ char *path = out_path(m->workspace);
@@ -140,14 +142,14 @@ static void number_card(struct buf *b, uint64_t n, bool is_bad, const char *look
 
 static void figures(const struct report *r, struct buf *b)
 {
-        uint64_t changed = 0;
-        for (int i = 0; i <= WS_RENAMED; i++)
-                changed += r->whats_n[i];
         buf_put_str(b, "<div class=\"cards\" id=\"summary\">\n");
         card(b, "");
         html_span(b, r->end_us - r->begin_us);
         card_end(b, "from start to end");
-        number_card(b, changed, false, "", "file changed", "files changed");
+        number_card(b, r->changed_n, false, "", "file changed", "files changed");
+        if (r->applied_n)
+                number_card(b, r->applied_n, false, "", "of them applied since",
+                            "of them applied since");
         number_card(b, dangerous(r), true, " warn", "change runs or steers something",
                     "changes run or steer something");
         number_card(b, r->execs_n, false, "", "program started", "programs started");

@@ -136,7 +136,7 @@ static void put_change(const struct report_change *c, struct buf *b)
         char t[STORY_TIME_LEN];
         const char *what = ws_what_name(c->what);
         buf_put_fmt(b, "<tr><td class=\"t\">%.8s</td><td class=\"what-%s\">%s</td>",
-                    story_time_clock(c->time_us, t), what, what);
+                    c->time_us ? story_time_clock(c->time_us, t) : "", what, what);
         buf_put_str(b, "<td class=\"w mono\">");
         if (c->from) {
                 html_cut(b, c->from, 400);
@@ -183,6 +183,16 @@ static void put_changes_lead(const struct report *r, struct buf *b)
         buf_put_str(b, ".</p>\n");
 }
 
+/* put_changes_notes(r, b): in diff's own words, which quote what the box wrote. */
+static void put_changes_notes(const struct report *r, struct buf *b)
+{
+        for (size_t i = 0; i < r->change_notes.n; i++) {
+                buf_put_str(b, "<p class=\"facts\">");
+                html_cut(b, r->change_notes.v[i], 400);
+                buf_put_str(b, "</p>\n");
+        }
+}
+
 void report_changes(const struct report *r, struct buf *b)
 {
         buf_put_str(b, "<section id=\"changes\"><h2>Changes</h2>\n");
@@ -193,6 +203,7 @@ void report_changes(const struct report *r, struct buf *b)
         } else if (!r->changes_n) {
                 buf_put_str(b, "<p class=\"none\">No file is left changed.</p>\n");
         }
+        put_changes_notes(r, b);
         if (!r->changes_n) {
                 buf_put_str(b, "</section>\n");
                 return;

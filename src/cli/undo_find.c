@@ -1,11 +1,14 @@
 /* undo_find.c - see undo_find.h. */
 #include "cli/undo_find.h"
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "cli/boxhere.h"
 #include "workspace/undo.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +19,7 @@ void undo_find_free(struct undo_find *f)
         for (size_t i = 0; i < f->n; i++)
                 strs_free(&f->v[i].paths);
         free(f->v);
+        free(f->said);
         *f = (struct undo_find){0};
 }
 
@@ -73,12 +77,17 @@ char *undo_path(const char *word, struct err *err)
 /* --- without a word -----------------------------------------------------------------------------
  */
 
+enum { OTHERS_MAX = 8 }; /* boxes that are named beside the one that is meant */
+
 struct parity {
         uint64_t n, of;
-        bool is_undo;
+        size_t root_n; /* how long its root is, when we are in it; else 0 */
+        bool is_undo, is_here;
 };
 struct here {
         const char *cwd;
+        char *dir; /* the workspace that is meant; NULL: none */
+        char *box; /* whose record was found */
         struct undo_find *found;
         struct parity *v; /* of every record, newest first */
         size_t n, cap;
@@ -93,7 +102,15 @@ static int learn(void *ctx, const struct undo_record *r)
                 if (!h->v)
                         str_no_memory();
         }
-        h->v[h->n++] = (struct parity){r->n, r->of, strcmp(r->what, "undo") == 0};
+        bool is_around = h->cwd && *r->root == '/' && str_is_beneath(h->cwd, r->root);
+        h->v[h->n++] = (struct parity){.n = r->n,
+                                       .of = r->of,
+                                       .root_n = is_around ? strlen(r->root) : 0,
+                                       .is_undo = strcmp(r->what, "undo") == 0};
+        if (is_around && (!h->dir || strlen(r->root) > strlen(h->dir))) {
+                free(h->dir);
+                h->dir = str_dup(r->root);
+        }
         return 0;
 }
 
@@ -113,17 +130,65 @@ static bool is_taking_back(const struct here *h, uint64_t n)
         return is_back;
 }
 
+/* is_open(h, r): can it be taken back, and is it no taking back itself? */
+static bool is_open(const struct here *h, const struct undo_record *r)
+{
+        return !r->is_undone && (r->entries_n || r->refs_n) && !is_taking_back(h, r->n);
+}
+
 static int pick(void *ctx, const struct undo_record *r)
 {
         struct here *h = ctx;
-        if (r->is_undone || !*r->root || is_taking_back(h, r->n) || (r->entries_n == 0 && r->refs_n == 0) ||
-            !str_is_beneath(h->cwd, r->root))
+        if (strcmp(r->root, h->dir) != 0 || !is_open(h, r))
                 return 0;
         add(h->found, r->n);
+        h->found->said =
+                str_fmt("record %" PRIu64 ", %s of box %s", r->n, r->what, *r->box ? r->box : "?");
+        h->box = str_dup(r->box);
         return 1;
 }
 
-static int find_here(int undo_fd, struct undo_find *f, struct err *err)
+/* here_others(h, undo_fd, said): of other boxes in the same workspace; each box by its newest. */
+static void here_others(const struct here *h, int undo_fd, struct buf *said)
+{
+        _cleanup_strs_ struct strs told = {0};
+        strs_add(&told, h->box);
+        for (size_t i = 0; i < h->n && told.n <= OTHERS_MAX; i++) {
+                struct err unheard = {0};
+                _cleanup_record_ struct undo_record r = {0};
+                if (!h->v[i].is_here || undo_read(undo_fd, h->v[i].n, &r, &unheard) < 0 ||
+                    !is_open(h, &r) || !*r.box || strs_has(&told, r.box))
+                        continue;
+                strs_add(&told, r.box);
+                buf_put_fmt(said, "%s%" PRIu64 " of box %s",
+                            told.n == 2 ? "; also applied here: " : ", ", r.n, r.box);
+        }
+}
+
+/* here_dir(h, store, err): the innermost directory around us that a box worked in or a record is of.
+ */
+static int here_dir(struct here *h, const struct store *store, struct err *err)
+{
+        _cleanup_free_ char *workspace = NULL;
+        if (boxhere_workspace(store, h->cwd, &workspace, err) < 0)
+                return -1;
+        if (workspace && (!h->dir || strlen(workspace) > strlen(h->dir))) {
+                free(h->dir);
+                h->dir = take_ptr(&workspace);
+        }
+        return 0;
+}
+
+/* here_none(h, err): with the record that an outer directory has, if any: it must be named. */
+static int here_none(const struct here *h, struct err *err)
+{
+        _cleanup_free_ char *shown = str_quote(h->dir ? h->dir : h->cwd);
+        err_set(err, E_ABSENT, "nothing was applied in %s that could be taken back", shown);
+        return err_hint(err, "`ostiary history` lists the records of all directories; one that is "
+                             "named is taken back from anywhere: ostiary undo N");
+}
+
+static int find_here(int undo_fd, const struct store *store, struct undo_find *f, struct err *err)
 {
         char cwd[PATH_MAX];
         if (!getcwd(cwd, sizeof cwd))
@@ -131,16 +196,24 @@ static int find_here(int undo_fd, struct undo_find *f, struct err *err)
         struct here h = {.cwd = cwd, .found = f};
         int rc = undo_list(undo_fd, false, learn, &h, err);
         if (rc == 0)
+                rc = here_dir(&h, store, err);
+        if (rc == 0 && h.dir)
                 rc = undo_list(undo_fd, true, pick, &h, err);
+        if (rc >= 0 && f->n == 0)
+                rc = here_none(&h, err);
+        if (rc >= 0) {
+                for (size_t i = 0; i < h.n; i++)
+                        h.v[i].is_here = h.v[i].root_n == strlen(h.dir);
+                _cleanup_buf_ struct buf said = {0};
+                buf_put_str(&said, f->said);
+                here_others(&h, undo_fd, &said);
+                free(f->said);
+                f->said = str_dup(buf_cstr(&said));
+        }
         free(h.v);
-        if (rc < 0)
-                return -1;
-        if (f->n == 0)
-                return err_set(err, E_ABSENT,
-                               "nothing was applied in %s that could be taken back; `ostiary "
-                               "history` lists all records",
-                               cwd);
-        return 0;
+        free(h.dir);
+        free(h.box);
+        return rc < 0 ? -1 : 0;
 }
 
 /* --- by path ------------------------------------------------------------------------------------
@@ -192,12 +265,13 @@ static int find_paths(int undo_fd, const struct strs *words, struct undo_find *f
         return rc;
 }
 
-int undo_find(int undo_fd, const struct strs *words, struct undo_find *f, struct err *err)
+int undo_find(int undo_fd, const struct store *store, const struct strs *words, struct undo_find *f,
+              struct err *err)
 {
         uint64_t n;
         *f = (struct undo_find){0};
         if (words->n == 0)
-                return find_here(undo_fd, f, err);
+                return find_here(undo_fd, store, f, err);
         if (str_u64(words->v[0], &n) < 0)
                 return find_paths(undo_fd, words, f, err);
         if (words->n > 1)

@@ -3,26 +3,19 @@
  * audit process a second time. Nothing in a line is a value. */
 #include "keeper/keeper_int.h"
 
+#include "base/clock.h"
 #include "role/role.h"
 #include "wire/frame.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <time.h>
 
 enum { WAIT_MS = 50, FULL = 16 << 10 };
-
-static uint64_t now_us(void)
-{
-        struct timespec t;
-        clock_gettime(CLOCK_REALTIME, &t);
-        return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
 
 void keeper_record(struct keeper *k, const struct door_record *r)
 {
         struct door_record full = *r;
-        full.time_us = now_us();
+        full.time_us = clock_real_us();
         full.kind = "secret";
         if (k->records.len + DOOR_RECORD_MAX > FRAME_INLINE_MAX)
                 keeper_record_flush(k);

@@ -185,6 +185,19 @@ int changes_gone(const struct changes *c, struct err *err)
         return 0;
 }
 
+void changes_query_raw(struct ws_query *q)
+{
+        q->is_raw = true;
+        q->is_applied = NULL;
+}
+
+bool changes_was_applied(const struct changes *c, const struct ws_change *ch)
+{
+        bool is_dir_of_host = ch->after.kind == WS_DIR && ch->after.has_origin;
+        return !is_dir_of_host && ch->after.kind != WS_NONE &&
+               applied_has(c->applied, ch->root->name, ch->path, &ch->after);
+}
+
 bool changes_is_untouched(const struct changes *c, const struct ws_change *ch)
 {
         const struct secret_mask_entry *e =

@@ -67,6 +67,12 @@ int changes_limit(struct changes *, char *const *words, size_t n, struct err *);
  * it. ${q} borrows from ${c}. */
 bool changes_query(const struct changes *, size_t i, struct ws_query *);
 
+/* changes_query_raw(q): everything in the layers, what was applied included, for
+ * changes_was_applied(c, change): did it land on the host since? A directory of the host that the
+ * box only went through did not. */
+void changes_query_raw(struct ws_query *);
+bool changes_was_applied(const struct changes *, const struct ws_change *);
+
 /* changes_name(c, root, path): how a path is told to the user: from the workspace as it is, "~/..."
  * for the home, absolute for any other root. Not quoted yet. The caller frees. */
 char *changes_name(const struct changes *, const struct ws_root *, const char *path);

@@ -5,6 +5,7 @@
 #include "base/beneath.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "session/home.h"
@@ -17,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 /* make_owned(dir_fd, name, mode, plan, err): 1 made, 0 was there, -1. */
 static int make_owned(int dir_fd, const char *name, mode_t mode, const struct box_plan *p,
@@ -166,7 +166,7 @@ void layers_fill_meta(struct box_meta *m, const struct session_plan *plan,
                                      : str_dup(network),
                 .state = BOX_STARTING,
                 .supervisor_pid = getpid(),
-                .created = time(NULL),
+                .created_us = (int64_t)clock_real_us(),
                 .is_live = plan->is_live,
                 .is_kept = opts->is_kept || opts->is_waiting};
 }

@@ -4,6 +4,7 @@
 #include "session/snapshots.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/fdio.h"
 #include "base/str.h"
@@ -39,6 +40,7 @@ int snapshots_fill(const struct snapshot *s, int dir_fd, struct err *err)
 /* fill_meta(m, s, opts, id): an ended box, as ps shows it. */
 static void fill_meta(struct box_meta *m, const struct snapshot *s, const char *id, int dir_fd)
 {
+        int64_t now_us = (int64_t)clock_real_us();
         *m = (struct box_meta){.id = str_dup(id),
                                .name = str_dup(id),
                                .profile = str_dup(s->profile),
@@ -48,8 +50,8 @@ static void fill_meta(struct box_meta *m, const struct snapshot *s, const char *
                                .grants = str_dup(""),
                                .end_words = str_dup(""),
                                .state = BOX_EXITED,
-                               .created = time(NULL),
-                               .ended = time(NULL),
+                               .created_us = now_us,
+                               .ended_us = now_us,
                                .is_live = s->is_live,
                                .is_kept = true,
                                .has_changes = frozen_have_changes(dir_fd)};

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 
 enum { NAME_LEN_MAX = 40 };
 #define FRESH ".new-"  /* a box that has no name yet */
@@ -209,8 +210,8 @@ int store_find(const struct store *s, const char *word, char **id, struct err *e
 static int by_age(const void *a, const void *b)
 {
         const struct box_meta *x = a, *y = b;
-        if (x->created != y->created)
-                return x->created < y->created ? 1 : -1;
+        if (x->created_us != y->created_us)
+                return x->created_us < y->created_us ? 1 : -1;
         return strcmp(x->id, y->id);
 }
 

@@ -22,7 +22,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <time.h>
 
 struct err;
 
@@ -60,10 +59,10 @@ struct box_meta {
         char *tier;    /* "ns" */
         char *grants;  /* what it was given, in words for the banner: "no network, memory 8G" */
         enum box_state state;
-        pid_t supervisor_pid; /* 0 when not alive */
-        time_t created, ended;
-        int exit_code;   /* valid when BOX_EXITED */
-        char *end_words; /* why it ended, if there is a why */
+        pid_t supervisor_pid;         /* 0 when not alive */
+        int64_t created_us, ended_us; /* wall clock; ended 0: it has not */
+        int exit_code;                /* valid when BOX_EXITED */
+        char *end_words;              /* why it ended, if there is a why */
         bool is_live, is_kept, has_changes;
 };
 

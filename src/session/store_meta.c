@@ -88,8 +88,8 @@ int store_meta_write(int dir_fd, const struct box_meta *m, struct err *err)
         kv_put(&b, "state", state_name[m->state]);
         kv_put(&b, "why", m->end_words);
         kv_put_u64(&b, "pid", (uint64_t)m->supervisor_pid);
-        kv_put_u64(&b, "created", (uint64_t)m->created);
-        kv_put_u64(&b, "ended", (uint64_t)m->ended);
+        kv_put_u64(&b, "created_us", (uint64_t)m->created_us);
+        kv_put_u64(&b, "ended_us", (uint64_t)m->ended_us);
         kv_put_u64(&b, "exit", (uint64_t)m->exit_code);
         kv_put_bool(&b, "live", m->is_live);
         kv_put_bool(&b, "kept", m->is_kept);
@@ -97,6 +97,24 @@ int store_meta_write(int dir_fd, const struct box_meta *m, struct err *err)
         if (b.is_broken || b.len > META_MAX)
                 return err_set(err, E_SYSTEM, "the facts about the box are too long to keep");
         return fdio_write_file(dir_fd, "meta", buf_cstr(&b), 0600, err);
+}
+
+/* meta_time(m, key, n): an older box says whole seconds, and ended within its last. */
+static bool meta_time(struct box_meta *m, const char *key, uint64_t n)
+{
+        enum { SECOND_US = 1000000 };
+        int64_t us = n > INT64_MAX / SECOND_US ? 0 : (int64_t)n * SECOND_US;
+        if (strcmp(key, "created_us") == 0)
+                m->created_us = (int64_t)(n & INT64_MAX);
+        else if (strcmp(key, "ended_us") == 0)
+                m->ended_us = (int64_t)(n & INT64_MAX);
+        else if (strcmp(key, "created") == 0)
+                m->created_us = us;
+        else if (strcmp(key, "ended") == 0)
+                m->ended_us = us ? us + SECOND_US - 1 : 0;
+        else
+                return false;
+        return true;
 }
 
 static void meta_one(struct box_meta *m, const char *key, const char *value)
@@ -123,14 +141,10 @@ static void meta_one(struct box_meta *m, const char *key, const char *value)
                 return;
         }
         uint64_t n;
-        if (str_u64(value, &n) < 0)
+        if (str_u64(value, &n) < 0 || meta_time(m, key, n))
                 return;
         if (strcmp(key, "pid") == 0)
                 m->supervisor_pid = (pid_t)n;
-        else if (strcmp(key, "created") == 0)
-                m->created = (time_t)n;
-        else if (strcmp(key, "ended") == 0)
-                m->ended = (time_t)n;
         else if (strcmp(key, "exit") == 0)
                 m->exit_code = (int)n;
         else if (strcmp(key, "live") == 0)
@@ -163,8 +177,8 @@ int store_meta_read(int dir_fd, const char *id, struct box_meta *m, struct err *
         } else if (m->state != BOX_RUNNING) {
                 m->state = BOX_STARTING;
         }
-        if (!m->created)
-                m->created = st.st_mtime;
+        if (!m->created_us)
+                m->created_us = (int64_t)st.st_mtim.tv_sec * 1000000 + st.st_mtim.tv_nsec / 1000;
         if (!m->name)
                 m->name = str_dup(id);
         char **rest[] = {&m->profile, &m->workspace, &m->command,

@@ -1,15 +1,18 @@
 /* story.c - see story.h: three sources, each sorted by itself, told as one. */
 #include "session/story.h"
 
+#include "audit/audit.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "session/settle.h"
 #include "session/store.h"
 #include "session/story_time.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/stat.h>
 
 int story_open(struct story *s, const struct store *store, const char *id,
                const struct story_filter *filter, struct err *err)
@@ -59,9 +62,9 @@ int story_next(struct story *s, struct story_event *e, struct err *err)
         const struct story_undo *u = s->undos_at < s->undos_n ? &s->undos[s->undos_at] : NULL;
         const struct story_change *c =
                 s->changes_at < s->changes_n ? &s->changes[s->changes_at] : NULL;
-        if (got && (!u || log_us <= u->time_us) && (!c || log_us <= c->order_us))
+        if (got && (!u || log_us <= u->time_us) && (!c || log_us <= c->time_us))
                 return story_log_take(s, e, err);
-        if (u && (!c || u->time_us <= c->order_us)) {
+        if (u && (!c || u->time_us <= c->time_us)) {
                 take_undo(s, e);
                 return 1;
         }
@@ -97,6 +100,7 @@ void story_close(struct story *s)
         buf_free(&s->late_line);
         buf_free(&s->late_strings);
         free(s->late);
+        free(s->runs);
         story_changes_free(s->changes, s->changes_n);
         story_undos_free(s->undos, s->undos_n);
         *s = (struct story){.log.fd = -1};
@@ -106,18 +110,19 @@ int story_frame_of(const struct store *store, const char *id, struct story_frame
                    struct err *err)
 {
         struct box_meta m;
-        struct timespec now;
+        struct stat log;
         _cleanup_close_ int dir = store_box_dir(store, id, err);
         if (dir < 0 || store_meta_read(dir, id, &m, err) < 0)
                 return -1;
-        clock_gettime(CLOCK_REALTIME, &now);
-        f->now_us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-        f->begin_us = (int64_t)m.created * 1000000;
+        f->now_us = (int64_t)clock_real_us();
+        f->begin_us = m.created_us;
         f->end_us = f->now_us;
-        /* What was applied, and a box that was killed, have no end that is known: then it is now.
+        if (m.state == BOX_EXITED && m.ended_us)
+                f->end_us = m.ended_us;
+        /* Its supervisor was killed, so nobody noted the end; the writer of its log ended with it.
          */
-        if (m.state == BOX_EXITED && m.ended)
-                f->end_us = (int64_t)m.ended * 1000000 + 999999;
+        if (m.state == BOX_DEAD && fstatat(dir, AUDIT_FILE, &log, AT_SYMLINK_NOFOLLOW) == 0)
+                f->end_us = (int64_t)log.st_mtim.tv_sec * 1000000 + log.st_mtim.tv_nsec / 1000;
         box_meta_free(&m);
         return 0;
 }

@@ -8,13 +8,15 @@
  *     story_close(&s);
  *
  * Times: a request of the door is told at the time it began, though its record is written when it
- * ends; everything else of the log when it happened. A changed file is told at the ctime of what
+ * ends; everything else of the log when it happened. A changed file is told by the ctime of what
  * the box left of it, which a box cannot set: the last change of this file's content, name or mode.
- * A deleted one at the ctime of the mark that hides it; overlayfs may share one mark among many
+ * A deleted one by the ctime of the mark that hides it; overlayfs may share one mark among many
  * names, whose time is then that of the last, and what lies below a deleted directory has none:
  * such a change says that it was then or before. The kernel takes ctime from a clock that moves in
- * ticks, so a change is put two ticks later: not before what caused it. Equal times: log before
- * undo before files, and within each the order of numbers and of paths, so that two readings agree.
+ * ticks, so a change is told two ticks later, not before what caused it, and yet not after the box
+ * had ended (story_runs.c). What is told is what orders: the times of a story never go back. Equal
+ * times: log before undo before files, and within each the order of numbers and of paths, so that
+ * two readings agree.
  *
  * Memory: records that were written late (24 bytes each), and the changed files (at most
  * STORY_CHANGES_MAX); the log itself is streamed twice. Reads only; never wakes a box. */
@@ -36,12 +38,13 @@ enum {
         STORY_CHANGES_MAX = 500000,
         STORY_UNDOS_MAX = 10000,
         STORY_LATE_MAX = 8 << 20,
+        STORY_RUNS_MAX = 100000,
 };
 
 /* A changed file as the story keeps it. */
 struct story_change {
-        int64_t time_us;     /* ctime; 0 when it is not known */
-        int64_t order_us;    /* where it stands: two ticks later */
+        int64_t time_us;     /* when it is told; 0 when that is not known */
+        int64_t ctime_us;    /* what the kernel noted: the same change has the same */
         int64_t mtime_us;    /* what the file itself says; the box can set it */
         char *name;          /* as the user is told it (changes_name); not quoted */
         char *from;          /* of a rename, else NULL */
@@ -85,6 +88,11 @@ struct story_event {
 
 struct story_late;
 
+/* A time in which the box was there: it may be woken again. end INT64_MAX: no record of its end. */
+struct story_run {
+        int64_t begin_us, end_us;
+};
+
 struct story {
         const struct story_filter *filter;
         struct audit_log log;
@@ -100,6 +108,8 @@ struct story {
         size_t late_n, late_at;
         struct buf late_line, late_strings;
         struct audit_record late_record;
+        struct story_run *runs; /* by time */
+        size_t runs_n;
         struct story_change *changes; /* by time */
         size_t changes_n, changes_at;
         uint64_t changes_more;             /* left out by the ceiling */
@@ -137,6 +147,13 @@ int story_log_begin(struct story *, int dir_fd, struct err *);
 int story_log_peek(struct story *, int64_t *time_us, struct err *);
 /* story_log_take(s, event, err): it. */
 int story_log_take(struct story *, struct story_event *, struct err *);
+/* story_runs_note(s, record, us): a record of the log, whatever the filter says: did the box begin
+ * or end with it? story_runs_close(s, frame): what the log does not say, from the box's facts.
+ * story_runs_bound(s, ctime_us, later_us): a change that the kernel noted at ${ctime_us} was made by
+ * ${later_us} after it, while the box was there. Returns the time to tell. */
+void story_runs_note(struct story *, const struct audit_record *, int64_t us);
+void story_runs_close(struct story *, const struct story_frame *);
+int64_t story_runs_bound(const struct story *, int64_t ctime_us, int64_t later_us);
 /* story_changes_read(s, store, id): all changes that pass the filter, sorted; a failure is told in
  * no_changes. story_undos_read(s, store, id, err): the same of undo records. */
 void story_changes_read(struct story *, const struct store *, const char *id);

@@ -100,9 +100,10 @@ static int choose(struct story_before *b, const struct store *store, const char 
         strs_add(&f.kinds, "change");
         f.path = path;
         f.workspace = workspace;
-        struct story s = {.filter = &f, .log.fd = -1};
-        story_changes_read(&s, store, id);
-        int got = 0;
+        _cleanup_story_ struct story s;
+        int got = story_open(&s, store, id, &f, err);
+        if (got < 0)
+                return -1;
         if (*s.no_changes) {
                 got = err_set(err, E_INPUT, "the changes of box %s cannot be read: %s", id,
                               s.no_changes);
@@ -121,7 +122,6 @@ static int choose(struct story_before *b, const struct store *store, const char 
                 b->change.from = take_ptr(&s.changes[at].from);
                 b->others_n = s.changes_n - 1 + s.changes_more;
         }
-        story_close(&s);
         return got;
 }
 
@@ -136,7 +136,7 @@ int story_before_find(struct story_before *b, const struct store *store, const c
                 str_no_memory();
         _cleanup_story_filter_ struct story_filter f;
         story_filter_init(&f);
-        f.until_us = b->change.order_us;
+        f.until_us = b->change.time_us;
         if (story_filter_kinds(&f, "process,request,open", err) < 0)
                 return -1;
         _cleanup_story_ struct story s;

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "session/changes.h"
 #include "session/story.h"
+#include "session/story_time.h"
 #include "workspace/apply.h"
 
 #include <fcntl.h>
@@ -73,7 +74,7 @@ static int add(struct gather *g, const struct ws_change *w, bool is_applied)
                 return 0; /* nothing of the box is in it */
         const struct ws_node *now = w->after.kind == WS_NONE ? &w->before : &w->after;
         struct story_change c = {
-                .time_us = us_of(w->after.ctime_ns),
+                .ctime_us = us_of(w->after.ctime_ns),
                 .mtime_us = w->after.kind == WS_NONE ? 0 : us_of(w->after.mtime_ns),
                 .refused = w->refused,
                 .size = now->size,
@@ -89,15 +90,16 @@ static int add(struct gather *g, const struct ws_change *w, bool is_applied)
         /* The host has it too by now, so only the layer can say whether it was there before. */
         if (is_applied)
                 c.what = w->after.has_origin ? WS_MODIFIED : WS_ADDED;
-        if (w->after.kind == WS_NONE && !c.time_us) {
-                c.time_us = time_above(g, w);
+        if (w->after.kind == WS_NONE && !c.ctime_us) {
+                c.ctime_us = time_above(g, w);
                 c.is_at_latest = true;
         } else if (w->after.kind == WS_NONE && g->marks_n < STORY_CHANGES_MAX) {
                 c.mark = w->after.ino;
                 g->marks = grow(g->marks, g->marks_n, sizeof *g->marks);
                 g->marks[g->marks_n++] = c.mark;
         }
-        c.order_us = c.time_us + g->tick_us;
+        if (c.ctime_us)
+                c.time_us = story_runs_bound(s, c.ctime_us, g->tick_us);
         if (!story_filter_time(s->filter, c.time_us))
                 return 0;
         c.name = changes_name(g->c, w->root, w->path);
@@ -129,11 +131,7 @@ static int on_change(void *ctx, const struct ws_change *w)
 static int on_touched(void *ctx, const struct ws_change *w)
 {
         struct gather *g = ctx;
-        bool is_dir_of_host = w->after.kind == WS_DIR && w->after.has_origin;
-        if (is_dir_of_host || w->after.kind == WS_NONE ||
-            !applied_has(g->c->applied, w->root->name, w->path, &w->after))
-                return 0;
-        return add(g, w, true);
+        return changes_was_applied(g->c, w) ? add(g, w, true) : 0;
 }
 
 static int by_number(const void *a, const void *b)
@@ -163,8 +161,8 @@ static void tell_shared(struct gather *g)
 static int by_time(const void *a, const void *b)
 {
         const struct story_change *x = a, *y = b;
-        if (x->order_us != y->order_us)
-                return x->order_us < y->order_us ? -1 : 1;
+        if (x->time_us != y->time_us)
+                return x->time_us < y->time_us ? -1 : 1;
         return strcmp(x->name, y->name);
 }
 
@@ -185,8 +183,7 @@ static int walk(struct gather *g, struct err *err)
                 }
                 ws_tally_free(&t);
                 if (got == 0 && has_applied) {
-                        q.is_raw = true;
-                        q.is_applied = NULL;
+                        changes_query_raw(&q);
                         got = ws_walk(&c->roots.v[i], &q, on_touched, g, NULL, err);
                 }
                 if (got < 0)
@@ -204,6 +201,9 @@ void story_changes_read(struct story *s, const struct store *store, const char *
         struct gather g = {
                 .s = s, .c = &c, .tick_us = (int64_t)tick.tv_sec * 1000000 + tick.tv_nsec / 1000};
         g.tick_us *= 2; /* a busy or virtual machine takes its tick late */
+        struct story_frame frame;
+        if (story_frame_of(store, id, &frame, &err) == 0)
+                story_runs_close(s, &frame);
         if (changes_open(&c, store, id, 0, &err) < 0 || walk(&g, &err) < 0)
                 snprintf(s->no_changes, sizeof s->no_changes, "%.250s", err.text);
         changes_close(&c);

@@ -18,8 +18,8 @@ static int by_name(const void *a, const void *b)
         int names = strcmp(x->name, y->name);
         if (names)
                 return names;
-        if (x->time_us != y->time_us)
-                return x->time_us < y->time_us ? -1 : 1;
+        if (x->ctime_us != y->ctime_us)
+                return x->ctime_us < y->ctime_us ? -1 : 1;
         return (x->what > y->what) - (x->what < y->what);
 }
 

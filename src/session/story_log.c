@@ -71,7 +71,9 @@ int story_log_begin(struct story *s, int dir_fd, struct err *err)
         s->high_us = INT64_MIN;
         while ((got = audit_log_next(&s->log, &r, err)) > 0) {
                 s->end_at = s->log.line_at + s->log.line_len + 1;
-                if (place(s, &r, &us) && is_wanted(s, &r, us))
+                bool is_late = place(s, &r, &us);
+                story_runs_note(s, &r, us);
+                if (is_late && is_wanted(s, &r, us))
                         note_late(s, us);
         }
         audit_log_close(&s->log);
@@ -96,7 +98,10 @@ static int advance(struct story *s, struct err *err)
                 s->has_beyond = s->log.line_at >= s->end_at;
                 if (s->has_beyond)
                         return 0; /* written since: a later story tells it */
-                if (place(s, &s->record, &us) && !s->is_following)
+                bool is_late = place(s, &s->record, &us);
+                if (s->is_following)
+                        story_runs_note(s, &s->record, us);
+                else if (is_late)
                         continue;
                 if (us > s->filter->until_us)
                         return 0; /* those in order only get later */

@@ -32,7 +32,7 @@ static int on_record(void *ctx, const struct undo_record *r)
         struct story *s = g->s;
         if (!r->box || strcmp(r->box, g->id) != 0)
                 return 0;
-        struct story_undo u = {.time_us = r->when_s * 1000000,
+        struct story_undo u = {.time_us = r->when_us,
                                .n = r->n,
                                .paths_n = r->entries_n,
                                .is_done = r->is_done,

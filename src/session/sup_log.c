@@ -10,6 +10,7 @@
 #include "audit/head.h"
 #include "base/beneath.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "wire/door.h"
@@ -27,16 +28,13 @@ enum { KEPT_MAX = 200, KEPT_DAYS = 28, PRUNE_EVERY = 16 };
 
 void sup_log(struct sup *s, const char *method, const char *note)
 {
-        struct timespec t;
         _cleanup_buf_ struct buf b = {0};
         struct err err = {0};
         if (!s->door || !s->door->audit.is_on)
                 return;
         if (s->log_fd < 0)
                 s->log_fd = audit_writer(&s->door->audit, &err);
-        clock_gettime(CLOCK_REALTIME, &t);
-        struct door_record r = {.time_us =
-                                        (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000,
+        struct door_record r = {.time_us = clock_real_us(),
                                 .kind = "box",
                                 .verdict = "allow",
                                 .method = method,

@@ -94,7 +94,7 @@ int sup_witness_prepare(struct sup *s, struct err *err)
                 return 0;
         if (sup_door_log(s, err) < 0)
                 return -1;
-        sup_log(s, s->before.ended ? "wake" : "start", s->meta.command);
+        sup_log(s, s->before.ended_us ? "wake" : "start", s->meta.command);
         struct sup_witness *w = calloc(1, sizeof *w);
         if (!w)
                 str_no_memory();

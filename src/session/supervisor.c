@@ -3,6 +3,7 @@
 #include "session/supervisor.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/fdio.h"
 #include "base/openfiles.h"
@@ -31,7 +32,6 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 
 /* leave_caller(args): nothing of the process we were forked from may stay with us: not its session,
  * terminal, directory, descriptors, and not its environment, where keys live (cases 29, 30). */
@@ -212,6 +212,7 @@ static void clear(struct sup *s, struct buf *refused)
         box_end(&s->box);
         close_fd(&s->plan->slot_fd);
         sup_live_end(s);
+        int64_t ended_us = (int64_t)clock_real_us(); /* what follows is our own work */
         bool is_log_late = sup_log_is_alone(s);
         if (!is_log_late)
                 sup_log_end(s, refused);
@@ -225,10 +226,10 @@ static void clear(struct sup *s, struct buf *refused)
                           (s->opts->is_kept || s->opts->is_waiting || is_worth_it(s)));
         s->meta.state = BOX_EXITED;
         /* Woken to be looked at, it still is the box of the command that ended in it then. */
-        bool is_woken = s->before.ended != 0 && !s->has_main;
+        bool is_woken = s->before.ended_us != 0 && !s->has_main;
         if (is_woken)
                 s->meta.command = s->before.command;
-        s->meta.ended = is_woken ? s->before.ended : time(NULL);
+        s->meta.ended_us = is_woken ? s->before.ended_us : ended_us;
         s->meta.exit_code = is_woken ? s->before.exit_code : msg_ended_exit_code(&s->end);
         s->meta.end_words = is_woken ? s->before.end_words : s->end.words;
         s->meta.is_kept = s->end.is_kept;
@@ -289,7 +290,7 @@ _Noreturn void supervisor_main(const struct supervisor_args *a)
         layers_fill_meta(&s.meta, a->plan, a->opts, a->id);
         s.args = a;
         if (a->is_again && store_meta_read(a->dir_fd, a->id, &s.before, NULL) == 0)
-                s.meta.created = s.before.created;
+                s.meta.created_us = s.before.created_us;
 
         if (begin(&s, a) < 0) {
                 if (!s.clients && a->client_fd >= 0)

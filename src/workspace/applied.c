@@ -182,7 +182,8 @@ bool applied_has(void *arg, const char *layer, const char *path, const struct ws
                 return false;
         /* A directory's times move with every file in it, and each of those is an entry. */
         if (node->kind == WS_DIR)
-                return e->put.kind == 'd' && e->put.mode == (node->mode & 0777);
+                return e->put.kind == 'd' &&
+                       (e->put.mode == (node->mode & 0777) || e->size == (node->mode & 0777));
         return e->size == node->size && e->mtime_ns == node->mtime_ns &&
                e->ctime_ns == node->ctime_ns;
 }
@@ -240,9 +241,12 @@ void applied_put_done(struct buf *b, const char *layer, const char *path, const 
                       const struct undo_state *s)
 {
         char node[96] = "-";
+        /* Of a directory the mode that the box gave it: the user's umask may have made another of
+         * it on the host. Its size says nothing. */
         if (n)
                 snprintf(node, sizeof node, "%" PRIu64 " %" PRIu64 " %" PRId64 " %" PRId64, n->ino,
-                         n->size, n->mtime_ns, n->ctime_ns);
+                         n->kind == WS_DIR ? (uint64_t)(n->mode & 0777) : n->size, n->mtime_ns,
+                         n->ctime_ns);
         put_line(b, "put", layer, path, node, s);
 }
 

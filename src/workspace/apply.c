@@ -165,6 +165,18 @@ static bool weigh_up(struct run *a, const struct apply_choice *ch, const struct 
         return k == APPLY_CLEAR;
 }
 
+/* leave(a, c, why, words, err): what may not be read is named and left, and the rest goes on;
+ * everything else stops. */
+static int leave(struct run *a, const struct ws_change *c, const struct err *why, const char *words,
+                 struct err *err)
+{
+        if (apply_unreadable(why))
+                return refuse(a, c, words), 0;
+        if (err)
+                *err = *why;
+        return -1;
+}
+
 /* take(a, ch): one choice into the list of what lands. */
 static int take(struct run *a, const struct apply_choice *ch, struct err *err)
 {
@@ -172,27 +184,30 @@ static int take(struct run *a, const struct apply_choice *ch, struct err *err)
         struct undo_state host, box;
         struct undo_ident id;
         enum apply_conflict k = APPLY_CLEAR;
+        struct err why_not = {0};
         const char *why = why_never(a, c);
         if (why)
                 return refuse(a, c, why), 0;
         /* first without keeping anything: what is in conflict is not to be kept */
         if (ch->how != APPLY_MERGE) {
-                if (apply_judge(c, a->applied, &k, err) < 0)
-                        return -1;
+                if (apply_judge(c, a->applied, &k, &why_not) < 0)
+                        return leave(a, c, &why_not, APPLY_HOST_UNREADABLE, err);
                 if (k != APPLY_CLEAR)
                         return conflict(a, c, k), 0;
         }
-        int r = box_state(a, ch, &box, err);
+        int r = box_state(a, ch, &box, &why_not);
         if (r != 0) {
                 undo_state_free(&box);
-                if (r > 0 || (err && (err->sys == ENOENT || err->sys == ESTALE)))
+                if (r > 0 || why_not.sys == ENOENT || why_not.sys == ESTALE)
                         return refuse(a, c, moved_on), 0;
-                return -1;
+                return leave(a, c, &why_not, APPLY_BOX_UNREADABLE, err);
         }
-        if (undo_state_of(a->root->host_fd, c->path, a->objects_fd, &host, &id, err) < 0) {
+        if (undo_state_of(a->root->host_fd, c->path, a->objects_fd, &host, &id, &why_not) < 0) {
                 undo_state_free(&box);
-                return -1;
+                return leave(a, c, &why_not, APPLY_HOST_UNREADABLE, err);
         }
+        mode_t wanted = box.mode;
+        box.mode = apply_mode(wanted, host.kind == box.kind ? host.mode : 0);
         if (!weigh_up(a, ch, &host, &id)) {
                 undo_state_free(&box);
                 undo_state_free(&host);
@@ -204,6 +219,12 @@ static int take(struct run *a, const struct apply_choice *ch, struct err *err)
                 undo_state_free(&box);
                 undo_state_free(&host);
                 return refuse(a, c, moved_on), 0;
+        }
+        if (c->what == WS_MODE && host.kind == box.kind && host.mode == box.mode &&
+            wanted != box.mode) {
+                undo_state_free(&box);
+                undo_state_free(&host);
+                return refuse(a, c, "your umask forbids the rights that it adds"), 0;
         }
         const struct ws_node *whole = ch->how == APPLY_BYTES ? NULL : &c->after;
         if (undo_state_same(&host, &box) && (host.kind != 'd' || host.mode == box.mode)) {
@@ -243,8 +264,8 @@ static mode_t mode_of(void *arg, const char *path)
         struct run *a = arg;
         struct ws_node node;
         if (ws_view_look(&a->root->after, path, &node, NULL) < 0 || node.kind != WS_DIR)
-                return 0755;
-        return node.mode & 0777;
+                return apply_mode(0755, 0);
+        return apply_mode(node.mode, 0);
 }
 
 static void on_progress(void *arg, uint64_t done_n, uint64_t all_n)
@@ -263,7 +284,12 @@ static void tell(struct run *a)
                 if (op->landing == UNDO_LEFT && ch) {
                         refuse(a, ch->change, op->why);
                 } else if (op->landing == UNDO_LANDED && !ch) {
+                        struct ws_node node;
                         a->landed_n++;
+                        if (ws_view_look(&a->root->after, op->path, &node, NULL) == 0 &&
+                            node.kind == WS_DIR)
+                                applied_put_done(&a->put, a->root->name, op->path, &node,
+                                                 &op->after);
                 } else if (op->landing == UNDO_LANDED) {
                         a->landed_n++;
                         a->result->applied_n++;

@@ -35,6 +35,12 @@ bool applied_is_ours(const struct applied *, const char *layer, const char *path
 int apply_judge(const struct ws_change *, const struct applied *, enum apply_conflict *,
                 struct err *);
 
+/* apply_unreadable(err): did it fail because the user may not read it? Then this one is left. */
+bool apply_unreadable(const struct err *);
+#define APPLY_BOX_UNREADABLE "it cannot be read with your rights"
+#define APPLY_HOST_UNREADABLE                                                                      \
+        "what the host has there cannot be read with your rights, nor kept for undo"
+
 enum apply_how {
         APPLY_TAKE, /* as the box has it */
         APPLY_SKIP,

@@ -54,6 +54,10 @@ const char *apply_git_refuses(struct apply_git *, const struct ws_change *);
 bool applied_last(const struct applied *, const char *layer, const char *path,
                   char sha[SHA256_HEX_LEN + 1]);
 
+/* apply_mode(box, host): the mode that lands: the bits that the host's file has too, and of the others
+ * those that the user's umask allows. ${host} is 0 for something new. */
+mode_t apply_mode(mode_t box, mode_t host);
+
 /* apply_judge_state(change, applied, host, ident, conflict): the same as apply_judge, of a host
  * path that was looked at. */
 void apply_judge_state(const struct ws_change *, const struct applied *,

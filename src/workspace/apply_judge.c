@@ -8,7 +8,9 @@
 #include "workspace/objects.h"
 #include "workspace/undo_int.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 const char *apply_conflict_words(enum apply_conflict c)
@@ -38,6 +40,21 @@ static int64_t tick_ns(void)
         return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+mode_t apply_mode(mode_t box, mode_t host)
+{
+        static mode_t mask = (mode_t)-1;
+        if (mask == (mode_t)-1) {
+                mask = umask(022);
+                (void)umask(mask);
+        }
+        return (box & host & 0777) | (box & ~host & ~mask & 0777);
+}
+
+bool apply_unreadable(const struct err *err)
+{
+        return err->sys == EACCES || err->sys == EPERM;
+}
+
 /* is_equal(c, host): has the box the same there? */
 static bool is_equal(const struct ws_change *c, const struct undo_state *host)
 {
@@ -47,7 +64,7 @@ static bool is_equal(const struct ws_change *c, const struct undo_state *host)
                        strcmp(buf_cstr(&target), host->target) == 0;
         }
         if (c->after.kind != WS_FILE || host->kind != 'f' || c->after.size != host->size ||
-            (c->after.mode & 0777) != host->mode)
+            apply_mode(c->after.mode, host->mode) != host->mode)
                 return false;
         struct ws_node node;
         char sha[SHA256_HEX_LEN + 1];

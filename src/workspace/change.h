@@ -28,6 +28,9 @@ struct ws_change {
         char judged[SHA256_HEX_LEN + 1]; /* the content that decided its class, or "". A box can
                                             write to a file that it has mapped without moving its
                                             times, so apply holds it to this. */
+        unsigned
+                above; /* classes (1 << class) that new directories above it have: they are made with
+                            it, so they must be approved with it */
         bool is_ignored; /* build output, by the host's own ignore files or by name; plain, or runs
                             on build (installed packages, which apply must not take as plain) */
         bool is_masked;  /* what the box saw was a stand-in of ours: never applied */

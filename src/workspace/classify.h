@@ -15,8 +15,14 @@ struct classify;
 struct classify *classify_new(const struct ws_root *, const struct file_classes *);
 void classify_free(struct classify *);
 
+/* classify_at(c, before, after): the directory, opened on both sides (NULL: not there), that the next
+ * change is in: it is looked at by descriptor then, however deep it lies. */
+struct ws_dir;
+void classify_at(struct classify *, const struct ws_dir *before, const struct ws_dir *after);
+
 /* classify_change(c, change): fill change->class from path, what, before and after. A directory
- * itself is plain: what is in it is judged entry by entry. What cannot be read is judged by its
+ * itself is plain, unless it makes its own a git directory: what is in it is judged entry by entry.
+ * Another mode of a directory is of the class of what is in it. What cannot be read is judged by its
  * path, never as plain. */
 void classify_change(struct classify *, struct ws_change *);
 

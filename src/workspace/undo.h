@@ -6,7 +6,8 @@
  *   $XDG_STATE_HOME/ostiary/undo/lock       flock: one writer at a time
  *
  * record lines (kv, values quoted as base/kv.h does; tabs and backslashes within a field once
- * more): what apply|undo|live    box ID    layer NAME    root HOSTPATH    id DEV:INO    when UNIX_S
+ * more): what apply|undo|live    box ID    layer NAME    root HOSTPATH    id DEV:INO
+ *   when_us UNIX_US (older ones: when UNIX_S)
  *   of N (undo: of which)   temp HEX (what the names of temporary files of this run begin with)
  *   path PATH<TAB>BEFORE<TAB>AFTER     a state: - (absent) | d MODE | l TARGET | f MODE SHA SIZE
  *                                      | ? (not known: whatever is there). The last line of a path
@@ -91,7 +92,7 @@ struct undo_record {
         char *temp;
         uint64_t dev, ino; /* of the root */
         uint64_t of;
-        int64_t when_s;
+        int64_t when_us; /* wall clock, when it was begun */
         bool is_done, is_undone;
         bool is_swept;          /* interrupted, and its temporary files are gone */
         uint64_t undone_by;     /* the last one */

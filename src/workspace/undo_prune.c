@@ -3,6 +3,7 @@
  * that it had opened. Nothing but what a record of ours names is ever touched there. */
 #include "base/beneath.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "workspace/objects.h"
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The names of contents that are needed, and by how much; sorted once it is whole. */
@@ -50,7 +50,7 @@ static bool has_name(void *arg, const char *hex)
 /* What is known of each record before anything is removed. */
 struct known {
         uint64_t n, dev, ino;
-        int64_t when_s;
+        int64_t when_us;
         bool is_newest; /* of its root */
 };
 struct knowns {
@@ -73,7 +73,7 @@ static int learn(void *ctx, const struct undo_record *r)
         l->v[l->n++] = (struct known){.n = r->n,
                                       .dev = r->dev,
                                       .ino = r->ino,
-                                      .when_s = r->when_s,
+                                      .when_us = r->when_us,
                                       .is_newest = is_newest};
         return 0;
 }
@@ -129,11 +129,12 @@ int undo_prune(int undo_fd, uint64_t max_age_s, uint64_t max_bytes, uint64_t *re
         _cleanup_close_ int objects_fd = lock < 0 ? -1 : undo_objects(undo_fd, err);
         if (objects_fd < 0 || undo_list(undo_fd, false, learn, &all, err) < 0)
                 return -1;
-        int64_t now = time(NULL);
+        int64_t now_us = (int64_t)clock_real_us();
         int r = 0;
         for (size_t i = all.n; r == 0 && i-- > 0;) {
                 const struct known *k = &all.v[i];
-                bool is_old = now > k->when_s && (uint64_t)(now - k->when_s) > max_age_s;
+                bool is_old = now_us > k->when_us &&
+                              (uint64_t)(now_us - k->when_us) / 1000000 > max_age_s;
                 if (k->is_newest || !is_old)
                         continue;
                 r = drop(undo_fd, k->n, err);

@@ -18,6 +18,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Times below this can be counted in nanoseconds too; a damaged line says more. */
+#define WHEN_MAX_US ((uint64_t)INT64_MAX / 2000)
+
 void undo_record_free(struct undo_record *r)
 {
         for (size_t i = 0; r->v && i < r->entries_n; i++) {
@@ -248,8 +251,11 @@ static void read_line(struct reader *d, char *key, char *value, bool with_entrie
                 set(&r->root, value);
         } else if (strcmp(key, "temp") == 0) {
                 set(&r->temp, value);
+        } else if (strcmp(key, "when_us") == 0 && str_u64(value, &n) == 0) {
+                r->when_us = n < WHEN_MAX_US ? (int64_t)n : 0;
         } else if (strcmp(key, "when") == 0 && str_u64(value, &n) == 0) {
-                r->when_s = (int64_t)(n & INT64_MAX);
+                /* an older record: within this second */
+                r->when_us = n < WHEN_MAX_US / 1000000 ? (int64_t)n * 1000000 + 999999 : 0;
         } else if (strcmp(key, "of") == 0 && str_u64(value, &n) == 0) {
                 r->of = n;
         } else if (strcmp(key, "id") == 0) {

@@ -38,8 +38,7 @@ static int open_root(const struct undo_record *r, struct err *err)
                                r->root, r->n);
         if (fd < 0)
                 return err_sys(err, "open %s", r->root);
-        if ((r->dev || r->ino) &&
-            !ws_roots_is_same(fd, r->dev, r->ino, r->when_s * 1000000000 + 999999999))
+        if ((r->dev || r->ino) && !ws_roots_is_same(fd, r->dev, r->ino, r->when_us * 1000 + 999))
                 return err_set(err, E_REFUSED,
                                "%s is another directory now than the one record %" PRIu64
                                " belongs to; nothing was done",

@@ -3,6 +3,7 @@
 #include "base/beneath.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/fdio.h"
 #include "base/kv.h"
@@ -17,7 +18,6 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 
 struct undo_writer {
         int undo_fd;
@@ -136,7 +136,7 @@ struct undo_writer *undo_begin(int undo_fd, const struct undo_head *h, struct er
         kv_put(&w->out, "layer", h->layer);
         kv_put(&w->out, "root", h->root);
         buf_put_fmt(&w->out, "id %" PRIu64 ":%" PRIu64 "\n", h->dev, h->ino);
-        kv_put_u64(&w->out, "when", (uint64_t)time(NULL));
+        kv_put_u64(&w->out, "when_us", clock_real_us());
         kv_put(&w->out, "temp", w->temp);
         if (h->of)
                 kv_put_u64(&w->out, "of", h->of);

@@ -34,10 +34,13 @@ struct walk_frame {
         struct ignore *rules;     /* the host's .gitignore here, or NULL */
         struct walk_repo *repo;   /* the host has a repository here, or NULL */
         struct walk_above *above; /* of the root: a repository that it is a directory of, or NULL */
-        size_t ignored;      /* index in the tally plus one of the ignored tree this is in, or 0 */
-        const char *refused; /* why nothing that is in it lands, or NULL */
-        bool is_made_git;    /* the box made a git directory of it: see walk_git.c */
-        bool holds_git;      /* the host has a git directory in it, which stays */
+        size_t ignored; /* index in the tally plus one of the ignored tree this is in, or 0 */
+        struct file_class_verdict
+                inherited;          /* the class of the nearest new directory that has one */
+        unsigned classes_above;     /* of all of these, as bits */
+        const char *refused;        /* a directory that is not applied has nothing in it that is */
+        bool is_made_git;           /* the box made a git directory of it: see walk_git.c */
+        bool holds_git;             /* the host has a git directory in it, which stays */
         struct ws_change *after_it; /* told when the directory is done, or NULL */
 };
 

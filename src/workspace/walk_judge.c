@@ -10,6 +10,7 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { IGNORED_MAX = 4096 }; /* ignored trees that are counted apart; the rest together */
 
@@ -66,12 +67,36 @@ static bool is_output(const struct walk *w, struct walk_frame *f, const char *na
         return tracked == WALK_UNTRACKED || tracked == WALK_NO_REPO;
 }
 
+static const char *refusal(const struct walk_frame *f, const char *name, const struct ws_change *c);
+
+/* inherit(w, f, sub, name, c): what a new directory hands on to everything in it. A directory that is
+ * left must not come to be as the parent of something that lands. */
+static void inherit(struct walk *w, const struct walk_frame *f, struct walk_frame *sub,
+                    const char *name, const struct ws_change *c)
+{
+        struct ws_change dir = *c;
+        sub->inherited = f->inherited;
+        sub->classes_above = f->classes_above;
+        sub->refused = f->refused;
+        classify_at(w->classify, f->before, f->after);
+        classify_change(w->classify, &dir);
+        if (c->after.kind != WS_DIR || c->before.kind == WS_DIR)
+                return;
+        if (dir.class.class != FILE_PLAIN) {
+                sub->inherited = dir.class;
+                sub->classes_above |= 1U << dir.class.class;
+        }
+        if (!sub->refused && (c->refused || refusal(f, name, &dir)))
+                sub->refused = "the directory that it is in is not applied";
+}
+
 void walk_judge_dir(struct walk *w, struct walk_frame *f, struct walk_frame *sub, const char *name,
                     const struct ws_change *c)
 {
         sub->ignored = f->ignored;
         if (!sub->ignored && is_output(w, f, name, c))
                 sub->ignored = ignored_at(w->tally, c->path);
+        inherit(w, f, sub, name, c);
         walk_ignore_enter(w, sub);
 }
 
@@ -92,6 +117,13 @@ static const char *link_refusal(const struct walk_frame *f, const char *name,
         return outside;
 }
 
+/* is_shut(node): a file of one's own that one may not read: by its mode, so that none is opened for
+ * the question. */
+static bool is_shut(const struct ws_node *node)
+{
+        return geteuid() != 0 && node->uid == geteuid() && !(node->mode & S_IRUSR);
+}
+
 static const char *refusal(const struct walk_frame *f, const char *name, const struct ws_change *c)
 {
         mode_t bits = c->after.mode & ~c->before.mode & (S_ISUID | S_ISGID | S_ISVTX);
@@ -99,6 +131,8 @@ static const char *refusal(const struct walk_frame *f, const char *name, const s
                 return "it is a device, FIFO or socket";
         if (c->before.kind == WS_SPECIAL)
                 return "the host has a device, FIFO or socket there";
+        if (c->after.kind == WS_FILE && is_shut(&c->after))
+                return WALK_UNREADABLE;
         if (c->after.kind == WS_DIR && f->is_setgid)
                 bits &= ~(mode_t)S_ISGID;
         if (c->after.kind != WS_NONE && c->after.kind != WS_LINK && bits)
@@ -109,7 +143,13 @@ static const char *refusal(const struct walk_frame *f, const char *name, const s
 void walk_judge(struct walk *w, struct walk_frame *f, const char *name, struct ws_change *c)
 {
         const struct ws_query *q = w->query;
+        classify_at(w->classify, f->before, f->after);
         classify_change(w->classify, c);
+        c->above = f->classes_above;
+        if (c->class.class == FILE_PLAIN && f->inherited.class != FILE_PLAIN)
+                c->class = f->inherited;
+        if (!c->refused)
+                c->refused = f->refused;
         c->is_masked = q->is_masked && q->is_masked(q->arg, w->root->name, c->path);
         if (!c->refused)
                 c->refused = walk_git_refusal(w, f, name);

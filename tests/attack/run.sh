@@ -43,15 +43,20 @@ done
 
 work=$(mktemp -d /tmp/ostiary-attack.XXXXXX) || exit 1
 server=''
+# Cases that kill a supervisor leave a dead box, whose control groups go with it. It is in the state directory of the attackers.
+remove_boxes() {
+	# shellcheck source=tests/attack/lib_box.sh
+	. "$here/lib_box.sh"
+	for dead in $("${become[@]}" "${user_env[@]}" "$work/bin/ostiary" ps -aq); do
+		"${become[@]}" "${user_env[@]}" "$work/bin/ostiary" rm --force "$dead" >/dev/null
+	done
+	"${become[@]}" "${user_env[@]}" "$work/bin/ostiary" gc >/dev/null
+}
 finish() {
 	exec 6>&- 7<&- 8<&-
-	[ -z "$server" ] || wait "$server"
-	# Cases that kill a supervisor leave a dead box, whose control group goes with it.
-	if [ -x "$work/bin/ostiary" ] && [ -n "${user_env+x}" ]; then
-		for dead in $("${user_env[@]}" "$work/bin/ostiary" ps -aq 2>/dev/null); do
-			"${user_env[@]}" "$work/bin/ostiary" rm --force "$dead" >/dev/null 2>&1
-		done
-		"${user_env[@]}" "$work/bin/ostiary" gc >/dev/null 2>&1
+	if [ -n "$server" ]; then
+		wait "$server"
+		remove_boxes
 	fi
 	if [ -n "$keep" ]; then
 		echo "# left in $work"

@@ -18,7 +18,7 @@ static const struct unit_entry *entry_of(const char *path, int is_replay)
 {
         const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
         for (const struct unit_entry *e = unit_table; e->name; e++)
-                if (strcmp(e->name, name) == 0 && !e->run == is_replay)
+                if (strcmp(e->name, name) == 0 && (!e->run) == is_replay)
                         return e;
         return NULL;
 }

@@ -5,6 +5,7 @@
  * tier: locks and modes of the state directory differ for root */
 #include "base/beneath.h"
 #include "base/err.h"
+#include "base/fdio.h"
 #include "base/str.h"
 #include "session/store.h"
 #include "unit/check.h"
@@ -82,14 +83,14 @@ static void make_and_find(struct store *s)
                              .tier = (char[]){"ns"},
                              .state = BOX_RUNNING,
                              .supervisor_pid = 42,
-                             .created = 1000,
+                             .created_us = 1000,
                              .has_changes = true},
                         got;
         check(store_meta_write(dir, &m, &err) == 0, "facts written", "%s", err.text);
         store_meta_read(dir, id, &got, &err);
         CHECK("facts read", got.state == BOX_RUNNING && got.supervisor_pid == 42 &&
                                     !strcmp(got.command, "a\nb") && got.has_changes &&
-                                    got.created == 1000 && !strcmp(got.workspace, ""));
+                                    got.created_us == 1000 && !strcmp(got.workspace, ""));
         box_meta_free(&got);
         close(lock);
         CHECK("without the lock it is dead", !store_box_is_alive(dir));
@@ -102,6 +103,11 @@ static void make_and_find(struct store *s)
         store_meta_write(dir, &m, &err);
         store_meta_read(dir, id, &got, &err);
         CHECK("one that ended has its code", got.state == BOX_EXITED && got.exit_code == 3);
+        box_meta_free(&got);
+        fdio_write_file(dir, "meta", "state exited\ncreated 5\nended 7\n", 0600, &err);
+        store_meta_read(dir, id, &got, &err);
+        CHECK("an older box says whole seconds",
+              got.created_us == 5000000 && got.ended_us == 7999999);
         box_meta_free(&got);
         close(dir);
         check(store_remove(s, id, &err) == 0, "removed", "%s", err.text);

@@ -306,10 +306,8 @@ static void merging(void)
                 abort();
         s.changes_n = 2;
         s.undos_n = 1;
-        s.changes[0] = (struct story_change){
-                .time_us = zero_us + 16, .order_us = zero_us + 20, .name = str_dup("a")};
-        s.changes[1] = (struct story_change){
-                .time_us = zero_us + 96, .order_us = zero_us + 100, .name = str_dup("b")};
+        s.changes[0] = (struct story_change){.time_us = zero_us + 20, .name = str_dup("a")};
+        s.changes[1] = (struct story_change){.time_us = zero_us + 100, .name = str_dup("b")};
         s.undos[0] = (struct story_undo){.time_us = zero_us + 60, .what = str_dup("apply")};
         _cleanup_buf_ struct buf told = {0};
         struct story_event e;
@@ -338,6 +336,42 @@ static void merging(void)
 
 /* many(): random lateness, up to far; each record exactly once, in order, whatever the order of
  * writing. */
+/* Two runs, 1000 to 2000 and 5000 on; the kernel's clock is 80 behind. */
+static void runs(void)
+{
+        struct story s = {.log.fd = -1};
+        struct audit_record r = {.kind = "box", .method = "start"};
+        story_runs_note(&s, &r, 1000);
+        r.method = "snapshot";
+        story_runs_note(&s, &r, 1500);
+        r.method = "end";
+        story_runs_note(&s, &r, 2000);
+        r.method = "wake";
+        story_runs_note(&s, &r, 5000);
+        r.kind = "exec";
+        story_runs_note(&s, &r, 5100);
+        CHECK("beginnings and ends make runs", s.runs_n == 2 && s.runs[0].end_us == 2000);
+        CHECK("a change is told when it was made at the latest",
+              story_runs_bound(&s, 1100, 80) == 1180);
+        CHECK("but before the box had ended", story_runs_bound(&s, 1950, 80) == 1999);
+        CHECK("also when we touched it later", story_runs_bound(&s, 3000, 80) == 1999);
+        CHECK("each in its run", story_runs_bound(&s, 5010, 80) == 5090);
+        CHECK("what was there before the first stays", story_runs_bound(&s, 100, 80) == 180);
+
+        struct story_frame f = {.begin_us = 900, .end_us = 1990, .now_us = 9000};
+        story_runs_close(&s, &f);
+        CHECK("a box that was woken keeps the end of its command elsewhere",
+              s.runs[1].end_us == 9000 && s.runs[0].end_us == 2000);
+        f.end_us = 8000;
+        story_runs_close(&s, &f);
+        CHECK("the end that the box noted is the end", story_runs_bound(&s, 7990, 80) == 7999);
+        story_close(&s);
+        story_runs_close(&s, &f);
+        CHECK("without a log the facts must do",
+              s.runs_n == 1 && s.runs[0].begin_us == 900 && story_runs_bound(&s, 7990, 80) == 7999);
+        story_close(&s);
+}
+
 static void many(void)
 {
         enum { N = 20000 };
@@ -472,6 +506,7 @@ int main(void)
         kinds();
         names();
         merging();
+        runs();
         many();
         odd_logs();
         words();

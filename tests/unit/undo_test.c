@@ -326,6 +326,22 @@ static void shut(void)
                 CHECK(odd[i], undo_parse(fd, true, &r, &err) == 0 && r.shut_n == 0);
                 undo_record_free(&r);
         }
+        static const struct {
+                const char *line;
+                int64_t us;
+        } times[] = {{"when_us 1700000000123456", 1700000000123456},
+                     {"when 1700000000", 1700000000999999},
+                     {"when_us 9223372036854775807", 0},
+                     {"when 18446744073709551615", 0},
+                     {NULL, 0}};
+        for (size_t i = 0; times[i].line; i++) {
+                _cleanup_close_ int fd = open(top, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+                dprintf(fd, "%s\n", times[i].line);
+                lseek(fd, 0, SEEK_SET);
+                CHECK(times[i].line,
+                      undo_parse(fd, true, &r, &err) == 0 && r.when_us == times[i].us);
+                undo_record_free(&r);
+        }
 }
 
 static int count(void *ctx, const struct undo_record *r)

@@ -1,0 +1,25 @@
+/* links.h - by which other names a file of a root is reached: `.envrc -> scripts/env` makes
+ * scripts/env what a shell runs. Found by looking at the links of all layers, the host's first;
+ * nothing is followed by opening it.
+ *
+ * Links within installed packages are left out: they lead to every package of a workspace that has
+ * several, and those are code like any other. */
+#ifndef WORKSPACE_LINKS_H
+#define WORKSPACE_LINKS_H
+
+#include "workspace/box_roots.h"
+
+struct links;
+
+/* links_new(root): never NULL; reads the names of the whole tree once. */
+struct links *links_new(const struct ws_root *);
+void links_free(struct links *);
+size_t links_n(const struct links *);
+
+/* links_at(l, path, len, first): how many links lead to ${path} (its first ${len} bytes), through
+ * others or not; links_as(l, i) for i from ${first} on is where such a link lies. ${is_exact}: it
+ * passes through a link at ${path} on its way: what is below ${path} is not meant. */
+size_t links_at(const struct links *, const char *path, size_t len, size_t *first);
+const char *links_as(const struct links *, size_t i, bool *is_exact);
+
+#endif
