@@ -40,7 +40,7 @@ struct diff_row {
 
 struct diff {
         struct changes *c;
-        const struct store *store;
+        const struct store *store; /* NULL: files alone, no commits */
         const struct diff_form *form;
         bool only_applied; /* what landed since, instead of what waits */
         bool with_all;     /* also what is ignored, git's own bookkeeping, and the home */

@@ -160,7 +160,7 @@ static int git_tell_repo(struct diff *d, const struct git_repo *r, struct err *e
 
 int diff_git_tell(struct diff *d, const struct strs *trees, struct err *err)
 {
-        if (d->is_git_told || trees->n == 0 || d->c->turn)
+        if (d->is_git_told || trees->n == 0 || d->c->turn || !d->store)
                 return 0;
         d->is_git_told = true;
         struct err why = {0};
