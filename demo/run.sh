@@ -318,7 +318,7 @@ fi
 part_ends keys
 
 # The way back to your files: what the agent did is looked at, the harmless part of it lands, and all of it can be taken back. The agent
-# writes a line and plants a git hook; on a plain copy of its work that hook runs at the next commit.
+# writes a line and plants a hook where the project keeps them; on a plain copy of its work that hook runs at the next commit.
 box=demo-$tag-review project=$work/review
 # The user's own history stays as it is.
 review() { XDG_STATE_HOME=$HOME/.ostiary-demo-$tag-state timeout 120 "$ostiary" "$@" </dev/null; }
@@ -328,17 +328,20 @@ echo draft >"$project/notes.txt"
 commit() { (cd "$1" && git -c user.name=demo -c user.email=demo@example.test -c safe.directory='*' commit -q --allow-empty -m next) >/dev/null 2>&1; }
 sums() { (cd "$project" && find . -type f -exec cksum {} + && find . -printf '%p %y %m\n') | sort | cksum; }
 has_git=''
-if command -v git >/dev/null 2>&1 && git init -q "$project" 2>/dev/null; then has_git=1; else mkdir -p "$project/.git/hooks"; fi
+if command -v git >/dev/null 2>&1 && git init -q "$project" 2>/dev/null; then
+	has_git=1
+	git -C "$project" -c safe.directory='*' config core.hooksPath .githooks
+fi
 before=$(sums)
-(cd "$project" && review run -q --name "$box" -- sh -c 'echo final >notes.txt; echo more >more.txt; mkdir -p .git/hooks
-	printf "#!/bin/sh\ntouch $0\n" >.git/hooks/pre-commit; chmod 755 .git/hooks/pre-commit' "$work/hook-ran") >"$work/review.out" 2>&1
+(cd "$project" && review run -q --name "$box" -- sh -c 'echo final >notes.txt; echo more >more.txt; mkdir -p .githooks
+	printf "#!/bin/sh\ntouch $0\n" >.githooks/pre-commit; chmod 755 .githooks/pre-commit' "$work/hook-ran") >"$work/review.out" 2>&1
 review diff "$box" >"$work/diff" 2>&1
-grep -q '^+final' "$work/diff" && grep -q '^runs on commit: .git/hooks/pre-commit' "$work/diff" && [ "$(sums)" = "$before" ]
+grep -q '^+final' "$work/diff" && grep -q '^runs on commit: .githooks/pre-commit' "$work/diff" && [ "$(sums)" = "$before" ]
 say $? 'shows what the agent changed' 'and what of it would run on your machine:' "$(tail -n 1 "$work/review.out" "$work/diff" | tail -n 1)"
 grep '^runs on commit' "$work/diff" | sed 's/^/      /'
 ran=''
 if [ -n "$has_git" ]; then
-	cp -r "$project" "$work/copied" && review cp "$box:.git/hooks/pre-commit" "$work/copied/.git/hooks/" >/dev/null 2>&1 && chmod 755 "$work/copied/.git/hooks/pre-commit"
+	cp -r "$project" "$work/copied" && mkdir "$work/copied/.githooks" && review cp "$box:.githooks/pre-commit" "$work/copied/.githooks/" >/dev/null 2>&1 && chmod 755 "$work/copied/.githooks/pre-commit"
 	commit "$work/copied"
 	[ -e "$work/hook-ran" ] && ran=1
 	rm -f "$work/hook-ran"
@@ -352,7 +355,7 @@ if [ -n "$has_git" ] && [ -z "$ran" ]; then
 else
 	after=$(sums)
 	[ -z "$has_git" ] || { cp -r "$project" "$work/landed" && commit "$work/landed"; }
-	[ ! -e "$project/.git/hooks/pre-commit" ] && [ ! -e "$work/hook-ran" ] && [ "$after" = "$(sums)" ]
+	[ ! -e "$project/.githooks/pre-commit" ] && [ ! -e "$work/hook-ran" ] && [ "$after" = "$(sums)" ]
 	say $? 'and not what would run' 'the hook stayed in the box; a commit ran nothing' 'the planted hook is on the host'
 fi
 (cd "$project" && review undo) >"$work/undo" 2>&1

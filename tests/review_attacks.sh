@@ -91,15 +91,13 @@ plain_copy
 [ -e "$canary" ]
 control=$?
 rm -f "$canary"
-why=$(class_of .git/hooks/pre-commit)/$(class_of .git/hooks/post-commit)
 apply_yes
 (git commit -qam real)
-[ ! -e "$canary" ] && [ ! -e .git/hooks/pre-commit ] && [ ! -L .git/hooks/post-commit ] && [ "$(cat notes.txt)" = two ] &&
-	[ "$why" = runs-on-commit/runs-on-commit ]
-row 'a git hook is not swept in, notes.txt beside it is' $control $? "$why"
+[ ! -e "$canary" ] && [ ! -e .git/hooks/pre-commit ] && [ ! -L .git/hooks/post-commit ] && [ "$(cat notes.txt)" = two ]
+row 'a git hook is not swept in, notes.txt beside it is' $control $? "$(ls .git/hooks)"
 apply_yes=$("$ostiary" apply case60 .git/hooks/pre-commit --yes=runs-on-commit 2>&1 </dev/null)
-[ -x .git/hooks/pre-commit ]
-check 'attack-60 and lands when its class is named' $? "$apply_yes"
+[ ! -e .git/hooks/pre-commit ]
+check 'attack-60 nor does it land when its class and its path are named' $? "$apply_yes"
 end
 
 # --- 61: the keys of .git/config that run programs ------------------------------------------------------------
@@ -111,11 +109,11 @@ plain_copy
 [ -e "$canary" ]
 control=$?
 rm -f "$canary"
-told=$(timeout 200 "$ostiary" diff case61 2>&1 </dev/null)
+cp .git/config "$work/config"
 apply_yes
 git status >/dev/null 2>&1
-[ ! -e "$canary" ] && grep -qi fsmonitor <<<"$told" && [ "$(class_of .git/config)" = runs-on-commit ]
-row 'core.fsmonitor in .git/config' $control $? "$told"
+[ ! -e "$canary" ] && cmp -s .git/config "$work/config"
+row 'core.fsmonitor in .git/config' $control $? "$(cat .git/config)"
 end
 for key in core.hooksPath core.sshCommand core.editor core.pager diff.external filter.x.clean alias.st credential.helper include.path url.x.insteadOf; do
 	fresh 61
@@ -123,17 +121,18 @@ for key in core.hooksPath core.sshCommand core.editor core.pager diff.external f
 	plain_copy
 	grep -q /bin/true "$work/naive/.git/config"
 	control=$?
-	class=$(class_of .git/config)
+	cp .git/config "$work/config"
 	apply_yes
-	! grep -q /bin/true .git/config && [ "$class" = runs-on-commit ]
-	row "$key in .git/config" $control $? "class $class"
+	cmp -s .git/config "$work/config"
+	row "$key in .git/config" $control $? "$(cat .git/config)"
 	end
 done
 fresh 61
 inside "git config branch.main.description harmless"
+told=$(timeout 200 "$ostiary" diff case61 2>&1 </dev/null)
 apply_yes
-[ "$(git config branch.main.description)" = harmless ]
-check 'attack-61 control: a key that runs nothing is plain' $? "class $(class_of .git/config) $(tail -n 3 "$work/apply.out")"
+grep -q "git config.* branch.main.description " <<<"$told" && [ -z "$(git config branch.main.description)" ]
+check 'attack-61 a setting of the box is shown as the command that would make it' $? "$told"
 end
 
 # --- 62: git directories anywhere -------------------------------------------------------------------------------
@@ -147,10 +146,9 @@ plain_copy
 [ -e "$canary" ]
 control=$?
 rm -f "$canary"
-why=$(class_of a/b/bare/config)/$(class_of .git/config.worktree)
 apply_yes
-[ "$why" = runs-on-commit/runs-on-commit ] && [ ! -e a/b/bare/config ] && [ ! -e .git/config.worktree ]
-row 'a git directory in a sub-folder, config.worktree' $control $? "$why"
+[ ! -e a/b/bare ] && [ ! -e .git/config.worktree ]
+row 'a git directory in a sub-folder, config.worktree' $control $? "$(ls -R a .git/config* 2>&1 | tr '\n' ' ')"
 end
 
 # --- 63: attributes and submodules --------------------------------------------------------------------------------
@@ -193,7 +191,15 @@ files() {
 }
 files 64 steers-agent .claude/settings.json .mcp.json
 files 65 runs-on-open a/b/c/d/e/f/g/.vscode/tasks.json
-files 65 runs-on-commit a/b/c/d/e/f/g/.git/hooks/pre-push
+fresh 65
+inside 'mkdir -p a/b/c/d/e/f/g/.git/hooks; echo x >a/b/c/d/e/f/g/.git/hooks/pre-push; echo two >notes.txt'
+plain_copy
+[ -e "$work/naive/a/b/c/d/e/f/g/.git/hooks/pre-push" ]
+control=$?
+apply_yes
+[ ! -e a/b/c/d/e/f/g/.git ] && [ "$(cat notes.txt)" = two ]
+row 'a git directory that is seven levels deep' $control $? "$(find a)"
+end
 files 66 runs-on-open .vscode/tasks.json .vscode/settings.json .vscode/launch.json .vscode/extensions.json .idea/workspace.xml .zed/tasks.json \
 	.nvim.lua .exrc .envrc mise.toml .tool-versions
 files 67 runs-on-build package.json .npmrc .yarnrc setup.py conftest.py Makefile build.rs pyproject.toml .cargo/config.toml build.gradle CMakePresets.json
@@ -271,11 +277,10 @@ plain_copy
 [ -e "$canary" ]
 control=$?
 rm -f "$canary"
-why=$(class_of .git/config)
 apply_yes
 git status >/dev/null 2>&1
-[ ! -e "$canary" ] && [ "$why" = runs-on-commit ] && [ "$(stat -c %h .git/config)" = 1 ]
-row 'a hard link to .git/config, written through' $control $? "$why"
+[ ! -e "$canary" ] && ! grep -q fsmonitor .git/config && [ "$(stat -c %h .git/config)" = 1 ] && grep -q fsmonitor alias.txt
+row 'a hard link to .git/config, written through' $control $? "$(cat .git/config)"
 end
 
 # --- 74: the roots are the user's choice ------------------------------------------------------------------------------------------

@@ -19,8 +19,8 @@ lacks() { # name, text, literal part
 # --- a box with hostile names -------------------------------------------------------------------------------------------
 box=$tag-page
 evil='<img src=x onerror=document.title="PWNED">'
-SAY_LIMIT=150 say "$ostiary" run -q --keep --name "$box" --env EVIL="$evil" -- sh -c 'echo 1 >plain.txt; mkdir -p .git/hooks
-	echo "#!/bin/sh" >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit
+SAY_LIMIT=150 say "$ostiary" run -q --keep --name "$box" --env EVIL="$evil" -- sh -c 'echo 1 >plain.txt; mkdir -p .githooks
+	echo "#!/bin/sh" >.githooks/pre-commit; chmod +x .githooks/pre-commit
 	: >"$EVIL"; : >"\"><script>document.title=1<" ; : >"&lt;b&gt;"; : >"$(printf "e\033[2J\342\200\256x")"; : >"<title><svg onload=alert(1)>"
 	: >"$(printf "n\377x")"
 	curl -s -m 60 "http://refused.example/<script>" >/dev/null; exit 3'

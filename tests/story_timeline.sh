@@ -24,7 +24,7 @@ echo host >src/app.js
 box=$tag-real
 SAY_LIMIT=150 say "$ostiary" run -q --keep --name "$box" -- sh -c 'echo 1 >first; sleep 0.1; cat /dev/null >/dev/tcp/nowhere 2>/dev/null
 	sleep 0.1; curl -s -m 60 http://refused.example/x >answer; sleep 0.1; echo 2 >src/app.js; sleep 0.1; rm gone
-	sleep 0.1; mkdir -p .git/hooks; echo "#!/bin/sh" >.git/hooks/pre-commit; sleep 0.1
+	sleep 0.1; mkdir -p .githooks; echo "#!/bin/sh" >.githooks/pre-commit; sleep 0.1
 	: >"$(printf "n\377x")"; sleep 0.1
 	touch -d "2001-02-03 04:05:06 UTC" planted; sleep 0.1; printf x >"$(printf "a\033[31m\nb<b>")"'
 same 'the run' "$code" 0
@@ -33,11 +33,11 @@ text=$out
 same 'timeline of an ended box' "$code" 0
 has 'the zone is said' "$text" ', times in UTC (+00:00)'
 order=$("$ostiary" timeline "$box" --json | jl 'ascii([("R" if e["kind"] == "http" else e["change"]["path"][:8]) for e in d if e["kind"] in ("change", "http") and not e.get("change", {}).get("type") == "directory"])')
-same 'changes and requests in one order' "$order" "['first', 'R', 'answer', 'src/app.', 'gone', '.git/hoo', 'n\ufffdx', 'planted', 'a\\x1b[31m\\nb']"
+same 'changes and requests in one order' "$order" "['first', 'R', 'answer', 'src/app.', 'gone', '.githook', 'n\ufffdx', 'planted', 'a\\x1b[31m\\nb']"
 clean <<<"$text"
 check 'no byte of a hostile name reaches the terminal' $? "$(LC_ALL=C grep -n $'[\001-\010\013-\037\177]' <<<"$text" | head -n 1 | cat -v)"
 has 'a hostile name is quoted' "$text" 'added a\x1b[31m\x0ab<b>'
-has 'a change that somebody runs is told as one' "$text" 'added .git/hooks/pre-commit  [runs on commit: git hook]'
+has 'a change that somebody runs is told as one' "$text" 'added .githooks/pre-commit  [runs on commit: git hook]'
 has 'a time that the box set is told, and that it can' "$text" 'added planted  (says it is of 2001-02-03 04:05:06, which a box can set)'
 [[ ! $text == *'added first  (says'* ]]
 check 'one that it did not set is not' $? "$text"
@@ -125,7 +125,7 @@ else
 	skip 'an apply is part of the story' 'this build cannot apply'
 fi
 "$ostiary" rm -f "$box" >/dev/null
-rm -rf "$work/ws/.git"
+rm -rf "$work/ws/.githooks"
 
 # --- who wrote it --------------------------------------------------------------------------------------------------------
 box=$tag-files

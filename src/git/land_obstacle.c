@@ -43,6 +43,13 @@ static int ask(const struct git_repo *r, const char *const *argv, struct buf *ou
         return status > 0 ? err_add(err, "ask git %s in %s", argv[0], r->dir) : status;
 }
 
+/* is_own(r, tree): is it this work tree? Git lists the main work tree of a submodule, and of a git
+ * directory that lies elsewhere, by the git directory. */
+static bool is_own(const struct git_repo *r, const char *tree)
+{
+        return strcmp(tree, r->dir) == 0 || strcmp(tree, r->host_git) == 0;
+}
+
 /* elsewhere(r, why): is the branch checked out in another work tree too? */
 static int elsewhere(const struct git_repo *r, char **why, struct err *err)
 {
@@ -57,7 +64,7 @@ static int elsewhere(const struct git_repo *r, char **why, struct err *err)
         for (char *line; (line = strsep(&rest, "\n"));) {
                 if (str_starts(line, "worktree "))
                         tree = line + strlen("worktree ");
-                else if (strcmp(line, branch) == 0 && strcmp(tree, r->dir) != 0) {
+                else if (strcmp(line, branch) == 0 && !is_own(r, tree)) {
                         _cleanup_free_ char *shown = str_quote(tree);
                         *why = str_fmt("the branch is checked out in %s too", shown);
                         return 0;

@@ -24,7 +24,7 @@ struct run {
         struct apply_result *result;
         struct applied *applied;
         struct undo_land land;
-        struct apply_git git;
+        struct apply_ground ground;
         struct buf will, put; /* lines of `applied` */
         int objects_fd;
         uint64_t landed_n; /* directories that had to be made included */
@@ -138,7 +138,7 @@ static int box_state(struct run *a, const struct apply_choice *ch, struct undo_s
 /* why_never(a, c): what no consent lets through. */
 static const char *why_never(struct run *a, const struct ws_change *c)
 {
-        const char *of_git = apply_git_refuses(&a->git, c);
+        const char *of_git = apply_ground_refuses(&a->ground, c);
         if (of_git)
                 return of_git;
         if (c->refused)
@@ -363,7 +363,7 @@ int apply_run(int box_dir_fd, const char *box_id, int undo_fd, const struct ws_r
         if (objects_fd < 0 || applied_read(box_dir_fd, &a.applied, err) < 0)
                 return -1;
         int r = undo_sweep(undo_fd, root->host_fd, err);
-        apply_git_open(&a.git, root, choices, n);
+        apply_ground_open(&a.ground, root, choices, n);
         for (size_t i = 0; r == 0 && i < n; i++)
                 if (choices[i].how != APPLY_SKIP)
                         r = take(&a, &choices[i], err);
@@ -374,7 +374,7 @@ int apply_run(int box_dir_fd, const char *box_id, int undo_fd, const struct ws_r
         /* also after a failure: what has landed is not pending */
         if (applied_append(box_dir_fd, &a.put, r == 0 ? err : NULL) < 0)
                 r = -1;
-        apply_git_close(&a.git);
+        apply_ground_close(&a.ground);
         applied_free(a.applied);
         undo_land_free(&a.land);
         buf_free(&a.will);

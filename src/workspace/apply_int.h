@@ -35,20 +35,20 @@ struct apply_origins;
 void apply_origins_free(struct apply_origins *);
 struct apply_origins **applied_origins(const struct applied *);
 
-/* What never lands (apply_git.c). apply_git_open(g, root, choices, n): which directories would get
- * parts of a git directory; both are borrowed. apply_git_refuses(g, change): a constant sentence,
+/* What never lands (apply_ground.c). apply_ground_open(g, root, choices, n): which directories would get
+ * parts of a git directory; both are borrowed. apply_ground_refuses(g, change): a constant sentence,
  * or NULL. */
-struct apply_git {
+struct apply_ground {
         const struct ws_root *root;
-        struct apply_git_dir *v; /* sorted */
+        struct apply_ground_dir *v; /* sorted */
         size_t n;
         char *clean; /* a directory that is not in one of git's on the host: the last one asked for
                         */
 };
-void apply_git_open(struct apply_git *, const struct ws_root *, const struct apply_choice *,
-                    size_t n);
-void apply_git_close(struct apply_git *);
-const char *apply_git_refuses(struct apply_git *, const struct ws_change *);
+void apply_ground_open(struct apply_ground *, const struct ws_root *, const struct apply_choice *,
+                       size_t n);
+void apply_ground_close(struct apply_ground *);
+const char *apply_ground_refuses(struct apply_ground *, const struct ws_change *);
 
 /* applied_last(a, layer, path, sha): the content that was put there last; false: none. */
 bool applied_last(const struct applied *, const char *layer, const char *path,

@@ -1,4 +1,4 @@
-/* apply_git.c - what never lands, whoever chose it: anything of a git directory, and what would make
+/* apply_ground.c - what never lands, whoever chose it: anything of a git directory, and what would make
  * a directory of the host one. The walk does not tell the first and refuses the second; here both
  * are judged once more by the paths that are to land and by the host as it is, so that no list of
  * choices and no sequence of applies can do what one may not (cases 62, 75). Called by apply.c. */
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 
 /* A directory in which a part of a git directory is to land. */
-struct apply_git_dir {
+struct apply_ground_dir {
         const char *path; /* borrowed; the first ${len} bytes of it */
         size_t len;
         unsigned bits;
@@ -51,7 +51,7 @@ static size_t common(const char *a, const char *b)
 
 /* is_in_git(g, path): is a directory above it one of git's on the host? Paths come mostly in order,
  * so what was found clean for the last one is not looked at again. */
-static bool is_in_git(struct apply_git *g, const char *path)
+static bool is_in_git(struct apply_ground *g, const char *path)
 {
         const char *last = strrchr(path, '/');
         size_t end = last ? (size_t)(last - path) : 0;
@@ -89,12 +89,12 @@ static size_t next_part(const char *path, size_t at, unsigned *bit)
 
 static int by_path(const void *x, const void *y)
 {
-        const struct apply_git_dir *a = x, *b = y;
+        const struct apply_ground_dir *a = x, *b = y;
         int order = memcmp(a->path, b->path, a->len < b->len ? a->len : b->len);
         return order ? order : (a->len > b->len) - (a->len < b->len);
 }
 
-static void add(struct apply_git *g, const char *path, size_t at, unsigned bit)
+static void add(struct apply_ground *g, const char *path, size_t at, unsigned bit)
 {
         if ((g->n & (g->n - 1)) == 0) {
                 size_t cap = g->n ? g->n * 2 : 1;
@@ -102,10 +102,10 @@ static void add(struct apply_git *g, const char *path, size_t at, unsigned bit)
                 if (!g->v)
                         str_no_memory();
         }
-        g->v[g->n++] = (struct apply_git_dir){path, at ? at - 1 : 0, bit};
+        g->v[g->n++] = (struct apply_ground_dir){path, at ? at - 1 : 0, bit};
 }
 
-static void merge(struct apply_git *g)
+static void merge(struct apply_ground *g)
 {
         size_t n = 0;
         if (g->n)
@@ -121,10 +121,10 @@ static void merge(struct apply_git *g)
                 g->v[i].bits |= host_shape(g->root->host_fd, g->v[i].path, g->v[i].len);
 }
 
-void apply_git_open(struct apply_git *g, const struct ws_root *root, const struct apply_choice *v,
-                    size_t n)
+void apply_ground_open(struct apply_ground *g, const struct ws_root *root,
+                       const struct apply_choice *v, size_t n)
 {
-        *g = (struct apply_git){.root = root};
+        *g = (struct apply_ground){.root = root};
         for (size_t i = 0; i < n; i++) {
                 const char *path = v[i].change->path;
                 unsigned bit = 0;
@@ -139,19 +139,19 @@ void apply_git_open(struct apply_git *g, const struct ws_root *root, const struc
         merge(g);
 }
 
-void apply_git_close(struct apply_git *g)
+void apply_ground_close(struct apply_ground *g)
 {
         free(g->v);
         free(g->clean);
 }
 
 /* makes_git(g, path): is a part of it one that completes a git directory? */
-static bool makes_git(const struct apply_git *g, const char *path)
+static bool makes_git(const struct apply_ground *g, const char *path)
 {
         unsigned bit = 0;
         for (size_t at = 0; (at = next_part(path, at, &bit)) != SIZE_MAX;) {
-                struct apply_git_dir key = {path, at ? at - 1 : 0, 0};
-                const struct apply_git_dir *d =
+                struct apply_ground_dir key = {path, at ? at - 1 : 0, 0};
+                const struct apply_ground_dir *d =
                         g->n ? bsearch(&key, g->v, g->n, sizeof *g->v, by_path) : NULL;
                 if (d && git_shape_is(d->bits))
                         return true;
@@ -161,7 +161,7 @@ static bool makes_git(const struct apply_git *g, const char *path)
         return false;
 }
 
-const char *apply_git_refuses(struct apply_git *g, const struct ws_change *c)
+const char *apply_ground_refuses(struct apply_ground *g, const struct ws_change *c)
 {
         static const char copied[] = "it belongs to a git directory: its commits are fetched, and "
                                      "none of its files is copied";
