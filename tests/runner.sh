@@ -157,15 +157,29 @@ if [ "$(id -u)" = 0 ]; then
 	expect 'a user that stays behind fails the run' '1 passed, 1 failed, 0 skipped' 1 adder
 	! id ostiary-left >/dev/null 2>&1
 	report $? 'and is gone' "$(id ostiary-left 2>&1)"
+	# On cgroup v1 a suite has groups of its own, and what is in them is its own; elsewhere lists are compared.
 	group=$(find /sys/fs/cgroup -maxdepth 2 -type d \( -path '*/pids' -o -name init.scope \) 2>/dev/null | head -n 1)
 	group=${group:-/sys/fs/cgroup}
+	own='cd "/sys/fs/cgroup/pids$(sed -n s/^[0-9]*:pids://p /proc/self/cgroup)"'
+	[ "$group" = /sys/fs/cgroup/pids ] || own="cd $group"
 	if [ "$group" != /sys/fs/cgroup ] && mkdir "$group/ostiary-left" 2>/dev/null && rmdir "$group/ostiary-left"; then
-		suite grouper test=any "echo ok one; mkdir $group/ostiary-left"
+		suite grouper test=any "echo ok one; $own; mkdir ostiary-left; [ $group != /sys/fs/cgroup/pids ] || mkdir ostiary-left/below; pwd >$base/tmp/group"
 		expect 'a control group that stays behind fails the run' '1 passed, 1 failed, 0 skipped' 1 grouper
-		[ ! -e "$group/ostiary-left" ]
-		report $? 'and is gone' "$group/ostiary-left"
+		says 'and is named' 'ostiary-left'
+		[ ! -e "$(cat "$base/tmp/group")/ostiary-left" ]
+		report $? 'and is gone' "$(cat "$base/tmp/group")"
 	else
 		echo 'skip a control group that stays behind fails the run: no group can be made here'
+	fi
+	if [ "$group" = /sys/fs/cgroup/pids ]; then
+		suite beside test=any "echo ok one; mkdir $group/ostiary-left"
+		expect "somebody else's control group is no fault of the run" '1 passed, 0 failed, 0 skipped' 0 beside
+		rmdir "$group/ostiary-left"
+		report $? 'and stays' "$out"
+		suite grouper test=any "echo ok one; $own; mkdir ostiary-left; pwd >$base/tmp/group; kill -9 \$PPID; sleep 20"
+		run grouper
+		[ ! -e "$(cat "$base/tmp/group")" ]
+		report $? 'groups of a suite that killed its guard are gone' "$(cat "$base/tmp/group")"
 	fi
 else
 	echo 'skip mounts, users and control groups that stay behind: only root can leave them'

@@ -4,7 +4,8 @@ Used by tools/test.py, which starts a guard, a process of its own, for each suit
 every orphan of the suite (PR_SET_CHILD_SUBREAPER), so that a daemon cannot hide: when the suite has
 ended, or has used up its time, its output or the free space of the disk, the rest is named and
 killed. It reads the suite's output through a pipe, because a suite could truncate a file. Started by
-root it lives in a mount namespace of its own, which takes the suite's mounts along. If the runner
+root it lives in a mount namespace of its own, which takes the suite's mounts along, and in control
+groups of its own (groups.py), in which those that the suite leaves behind are found. If the runner
 dies, the kernel tells the guard, and it ends the suite; if a suite kills its guard, the runner adopts
 and ends what is left (end_strays). Kills only descendants.
 """
@@ -16,6 +17,8 @@ import select
 import signal
 import time
 
+import groups
+
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 CLONE_NEWNS = 0x20000
@@ -23,7 +26,8 @@ MS_REC, MS_SLAVE = 0x4000, 0x80000
 LINGER_S = 5.0  # processes that are ending when the suite ends have this long
 OUTPUT_MAX = 8 << 20
 LOOK_S = 0.25  # how often limits are looked at
-NAMED_MAX = 10  # processes and mounts that are named
+NAMED_MAX = 10  # processes, mounts and groups that are named
+NOTHING = {"status": None, "why": None, "wall": 0.0, "cpu": 0.0, "left": [], "mounts": [], "groups": []}
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -136,8 +140,9 @@ def _mounts():
 class _Guard:
     """The process around one suite."""
 
-    def __init__(self, limits, log_fd, runner):
+    def __init__(self, limits, log_fd, runner, held):
         self.limits = limits
+        self.held = held
         self.dir_fd = os.open(limits["dir"], os.O_PATH | os.O_DIRECTORY)  # the suite may move it
         self.log_fd, self.logged = log_fd, 0
         self.pipe = -1
@@ -259,8 +264,10 @@ class _Guard:
             pass
         was_ended = self.why or self.is_told_to_stop
         mounts = [m[:200] for number, m in _mounts().items() if number not in before]
+        left_groups = self.held.leave()
         return {"status": self.status, "why": self.why, "wall": wall, "cpu": self.cpu,
-                "left": [] if was_ended else left, "mounts": mounts[:NAMED_MAX]}
+                "left": [] if was_ended else left, "mounts": mounts[:NAMED_MAX],
+                "groups": [] if was_ended else left_groups[:NAMED_MAX]}
 
 
 def spawn(argv, env, cwd, ids, log_path, limits):
@@ -281,8 +288,7 @@ def spawn(argv, env, cwd, ids, log_path, limits):
     except BaseException as e:  # whatever happened here, the suite must not live on
         try:
             _kill_descendants(lambda: None)
-            said = {"status": None, "why": "its guard failed: %.200s" % e, "wall": 0.0, "cpu": 0.0,
-                    "left": [], "mounts": []}
+            said = dict(NOTHING, why="its guard failed: %.200s" % e)
             os.write(guard_fd, json.dumps(said).encode())
         finally:
             os._exit(1)
@@ -320,16 +326,18 @@ def _guard(argv, env, cwd, ids, log_path, limits, runner, guard_fd):
             os.write(write_fd, ("cannot start %s: %s\n" % (argv[0], e)).encode())
         os._exit(125)
 
-    result = _Guard(limits, log_fd, runner).run(start, _mounts())
+    held = groups.Held()
+    held.enter()
+    result = _Guard(limits, log_fd, runner, held).run(start, _mounts())
     os.write(guard_fd, json.dumps(result).encode())
 
 
 def read_result(result_fd):
-    """What the guard of an ended suite said: status, why (it was ended), wall, cpu, left, mounts."""
+    """What the guard of an ended suite said: status, why (it was ended), wall, cpu, left, mounts, groups."""
     with os.fdopen(result_fd, "rb") as f:
         said = f.read()
     if not said:
-        return {"status": None, "why": "its guard was killed", "wall": 0.0, "cpu": 0.0, "left": [], "mounts": []}
+        return dict(NOTHING, why="its guard was killed")
     return json.loads(said)
 
 

@@ -15,6 +15,8 @@ import subprocess
 import tempfile
 import time
 
+import groups
+
 USER = "ostiary-test"
 PREFIX = "ostiary-test."
 # Programs, not objects; what is large lies in SUITE_CACHE.
@@ -46,6 +48,7 @@ def clear_old_runs(base):
 def make_run_dir():
     base = tempfile.gettempdir()
     clear_old_runs(base)
+    groups.clear_old()
     path = tempfile.mkdtemp(prefix=PREFIX, dir=base)
     os.chmod(path, 0o755)
     with open(os.path.join(path, "pid"), "w") as f:
@@ -101,7 +104,7 @@ def claim_ports():
 
 
 def _groups():
-    """Control groups of ours, in every hierarchy, named after boxes.
+    """Control groups of ours, in every hierarchy that groups.py does not hold, named after boxes.
 
     TEST_GROUPS is another beginning of their names: a run inside a suite of another run must not
     take that one's groups for its own.
@@ -110,7 +113,8 @@ def _groups():
     found = []
     for depth in range(0, 7):
         found += glob.glob("/sys/fs/cgroup" + "/*" * depth + "/" + name + "*")
-    return [g for g in found if os.path.isdir(g)]
+    held = tuple("/sys/fs/cgroup/%s/" % h for h in groups.HELD) if groups.places() else ("\0",)
+    return [g for g in found if os.path.isdir(g) and not g.startswith(held)]
 
 
 def snapshot():

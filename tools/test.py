@@ -27,6 +27,7 @@ import sys
 import time
 
 import bounded
+import groups
 import machine
 import suites
 
@@ -222,6 +223,7 @@ class Run:
         job.result = bounded.read_result(job.result_fd)
         job.claim.close()
         bounded.end_strays(self.running)
+        groups.clear_guard(pid)
         try:
             self.judge(job)
         except OSError as e:  # a suite of root may have taken our own files away
@@ -256,6 +258,8 @@ class Run:
             self.fail(job, "left processes behind: " + "; ".join(result["left"]))
         if result["mounts"]:
             self.fail(job, "left mounts behind: " + ", ".join(result["mounts"]))
+        if result["groups"]:
+            self.fail(job, "left control groups behind: " + ", ".join(result["groups"]))
         self.count_faults(job)
 
     def count_lines(self, job):

@@ -15,7 +15,7 @@ static void runs_add(struct story *s, int64_t begin_us, int64_t end_us)
 {
         if (s->runs_n == STORY_RUNS_MAX)
                 return;
-        if ((s->runs_n & (s->runs_n - 1)) == 0) { /* at every power of two */
+        if (!s->runs || (s->runs_n & (s->runs_n - 1)) == 0) { /* at every power of two */
                 size_t cap = s->runs_n ? s->runs_n * 2 : 1;
                 struct story_run *v = reallocarray(s->runs, cap, sizeof *v);
                 if (!v)
