@@ -36,22 +36,18 @@ static void unit_waits(struct apply_unit *u, char *why)
                 u->waits = why;
 }
 
-/* owner_of(j, u, ref): the ref that the work tree's branch is, where its repository's refs are
- * told: a linked work tree shares them with an earlier one. */
+/* owner_of(j, u, fate): the ref that the work tree's branch is, where its repository's refs are
+ * told: a linked work tree shares them with another one. NULL: HEAD is detached, or not there. */
 static struct git_ref *owner_of(const struct apply_job *j, const struct apply_unit *u,
                                 enum apply_fate **fate)
 {
         const struct git_repo *r = u->repo;
-        for (size_t i = 0; r->head && i < j->fetch.n; i++) {
-                struct git_repo *o = &j->fetch.v[i];
-                bool is_same = o == r || (r->shares && o->host_common && r->host_common &&
-                                          strcmp(o->host_common, r->host_common) == 0);
-                for (size_t k = 0; is_same && k < o->refs_n; k++) {
-                        if (strcmp(o->refs[k].name, r->head) != 0)
-                                continue;
-                        *fate = &j->units[i].refs[k];
-                        return &o->refs[k];
-                }
+        struct git_repo *o = &j->fetch.v[r->owner];
+        for (size_t k = 0; r->head && k < o->refs_n; k++) {
+                if (strcmp(o->refs[k].name, r->head) != 0)
+                        continue;
+                *fate = &j->units[r->owner].refs[k];
+                return &o->refs[k];
         }
         return NULL;
 }
@@ -70,10 +66,16 @@ static size_t belongs(const struct apply_job *j, const struct apply_item *it)
         return (size_t)(r - j->fetch.v) + 1;
 }
 
-/* is_wanted(r, ref): is there anything to decide? */
-static bool is_wanted(const struct git_repo *r, const struct git_ref *ref)
+/* is_wanted(j, i, ref): is there anything to decide about a ref of repository ${i}? It may be here
+ * already, and a work tree's branch not yet where it is. */
+static bool is_wanted(const struct apply_job *j, size_t i, const struct git_ref *ref)
 {
-        return ref->is_new || (r->is_ff && r->head && strcmp(r->head, ref->name) == 0);
+        for (size_t k = 0; k < j->fetch.n; k++) {
+                const struct git_repo *r = &j->fetch.v[k];
+                if (r->owner == i && r->is_ff && r->head && strcmp(r->head, ref->name) == 0)
+                        return true;
+        }
+        return ref->is_new;
 }
 
 /* is_limited(j): chosen paths and hunks are no whole commits. */
@@ -93,7 +95,7 @@ static void unit_begin(struct apply_job *j, size_t i)
         for (size_t k = 0; k < u->repo->refs_n; k++) {
                 const struct git_ref *ref = &u->repo->refs[k];
                 u->refs[k] = ref->refused                 ? FATE_REFUSED
-                             : is_wanted(u->repo, ref) ? FATE_OPEN
+                             : is_wanted(j, i, ref) ? FATE_OPEN
                                                           : FATE_WAITS;
         }
 }
@@ -105,8 +107,10 @@ int apply_git_find(struct apply_job *j, struct err *err)
         j->units = calloc(j->fetch.n + 1, sizeof *j->units);
         if (!j->units)
                 str_no_memory();
-        for (size_t i = 0; i < j->fetch.n; i++)
+        for (size_t i = 0; i < j->fetch.n; i++) {
                 unit_begin(j, i);
+                git_land_sweep(&j->fetch.v[i]);
+        }
         for (size_t i = 0; i < j->n; i++) {
                 j->v[i].unit = belongs(j, &j->v[i]);
                 if (j->v[i].unit && j->v[i].fate == FATE_OPEN)
@@ -143,11 +147,6 @@ static bool may_items(const struct apply_job *j, const struct apply_unit *u)
         return true;
 }
 
-static bool is_head(const struct git_repo *r, const struct git_ref *ref)
-{
-        return r->head && strcmp(r->head, ref->name) == 0;
-}
-
 /* show_ref(r, ref): its commits with their patches, safe for a terminal. */
 static void show_ref(const struct git_repo *r, const struct git_ref *ref)
 {
@@ -168,8 +167,7 @@ static enum apply_fate ask_ref(struct apply_job *j, struct apply_unit *u, size_t
         const struct git_ref *ref = &r->refs[k];
         apply_git_list(r, ref);
         const char *what = !r->host_git ? "Make the repository with the host's git, and take them?"
-                           : is_head(r, ref) && u->takes_head ? "Take them, and move the host's branch?"
-                                                              : "Take them?";
+                                        : "Take them?";
         _cleanup_free_ char *question = str_fmt("%s (%s) [y/N, d shows, q ends]", what,
                                                 file_class_words(ref->worst));
         for (;;) {
@@ -186,12 +184,9 @@ static enum apply_fate ask_ref(struct apply_job *j, struct apply_unit *u, size_t
 /* decide_ref(j, u, k): by --yes, by a person, or not at all. */
 static enum apply_fate decide_ref(struct apply_job *j, struct apply_unit *u, size_t k)
 {
-        const struct git_ref *ref = &u->repo->refs[k];
-        bool is_moved = is_head(u->repo, ref) && u->takes_head;
-        bool may = may_paths(j, &ref->paths) && (!is_moved || (may_paths(j, &u->repo->touched) && may_items(j, u)));
         if (j->is_over)
                 return FATE_DECLINED;
-        if (u->repo->host_git && may)
+        if (u->repo->host_git && may_paths(j, &u->repo->refs[k].paths))
                 return FATE_TAKE;
         if (j->has_yes || j->is_dry || !j->has_terminal)
                 return FATE_UNASKED;
@@ -233,19 +228,85 @@ static void find_obstacle(struct apply_job *j, struct apply_unit *u)
                 unit_waits(u, why);
 }
 
-/* settle_head(j, u): the branch moves only when its ref was taken. */
-static void settle_head(const struct apply_job *j, struct apply_unit *u)
+/* head_worst(j, u): the first class that moving the branch brings into the work tree and that is
+ * not plain, by its commits or by the box's files on top of them; ${what} is a path of it. */
+static enum file_class head_worst(const struct apply_job *j, const struct apply_unit *u,
+                                  const char **what)
+{
+        for (size_t i = 0; i < u->repo->touched.n; i++) {
+                *what = u->repo->touched.v[i].path;
+                if (u->repo->touched.v[i].class.class != FILE_PLAIN)
+                        return u->repo->touched.v[i].class.class;
+        }
+        for (size_t i = 0; i < j->n; i++) {
+                *what = j->v[i].change->path;
+                if (unit_of(j, &j->v[i]) == u && j->v[i].change->class.class != FILE_PLAIN)
+                        return j->v[i].change->class.class;
+        }
+        return FILE_PLAIN;
+}
+
+/* list_head(j, u): what is not plain of that, by name. */
+static void list_head(const struct apply_job *j, const struct apply_unit *u)
+{
+        for (size_t i = 0; i < u->repo->touched.n; i++) {
+                const struct git_path *p = &u->repo->touched.v[i];
+                _cleanup_free_ char *name = str_quote(p->path);
+                if (p->class.class != FILE_PLAIN)
+                        fprintf(stderr, "  committed: %s (%s)\n", name,
+                                file_class_words(p->class.class));
+        }
+        for (size_t i = 0; i < j->n; i++) {
+                const struct ws_change *c = j->v[i].change;
+                if (unit_of(j, &j->v[i]) != u || c->class.class == FILE_PLAIN)
+                        continue;
+                _cleanup_free_ char *name = apply_name(j, &j->v[i]);
+                fprintf(stderr, "  %-8s %s (%s)\n", ws_what_name(c->what), name,
+                        file_class_words(c->class.class));
+        }
+}
+
+/* ask_head(j, u): the work tree gets what the branch's commits and the files on top of them bring;
+ * that is asked for by its own classes, which the ref's may not have named. */
+static bool ask_head(struct apply_job *j, const struct apply_unit *u)
+{
+        _cleanup_free_ char *branch = str_quote(u->repo->head);
+        fprintf(stderr, "To move the host's %s to them brings into its work tree:\n", branch);
+        list_head(j, u);
+        for (;;) {
+                char got = apply_answer("Move it, with its files? [y/N, q ends]", "nyq");
+                j->is_over = got == 'q';
+                return got == 'y';
+        }
+}
+
+/* settle_head(j, u): the branch moves only when its ref was taken, and what its move brings into
+ * the work tree is approved. */
+static void settle_head(struct apply_job *j, struct apply_unit *u)
 {
         enum apply_fate *fate = NULL;
         struct git_ref *ref = owner_of(j, u, &fate);
-        if (!u->takes_head || (ref && *fate == FATE_TAKE))
+        const char *what = "";
+        if (!u->takes_head)
                 return;
-        if (ref && *fate == FATE_DECLINED)
-                unit_waits(u, str_dup("its commits were not taken"));
-        else if (ref && *fate == FATE_REFUSED)
-                unit_waits(u, str_dup(ref->refused));
-        else
-                unit_waits(u, str_dup("its commits were not approved"));
+        if (!ref || *fate != FATE_TAKE) {
+                unit_waits(u, str_dup(ref && *fate == FATE_DECLINED  ? "its commits were not taken"
+                                      : ref && *fate == FATE_REFUSED ? ref->refused
+                                                                     : "its commits were not "
+                                                                       "approved"));
+                return;
+        }
+        if (may_paths(j, &u->repo->touched) && may_items(j, u))
+                return;
+        enum file_class worst = head_worst(j, u, &what);
+        bool has_person = !j->has_yes && !j->is_dry && j->has_terminal && !j->is_over;
+        if (has_person && (worst == FILE_PLAIN || ask_head(j, u)))
+                return;
+        _cleanup_free_ char *name = str_quote(what);
+        unit_waits(u, has_person || j->is_over
+                              ? str_dup("its files were not taken")
+                              : str_fmt("%s %s, which --yes alone does not take (--yes=%s)", name,
+                                        file_class_words(worst), file_class_name(worst)));
 }
 
 /* settle_items(j): what belongs to commits follows them. A repository that the host does not have,
@@ -259,7 +320,7 @@ static void settle_items(struct apply_job *j)
                         continue;
                 if (u->takes_head) {
                         it->fate = FATE_TAKE;
-                } else if (j->is_files || (!u->repo->host_git && it->fate == FATE_UNIT)) {
+                } else if (j->is_files || (!u->repo->host_git && !u->repo->is_spare && it->fate == FATE_UNIT)) {
                         it->fate = it->fate == FATE_UNIT ? FATE_OPEN : it->fate;
                         it->unit = 0;
                 } else {
@@ -277,6 +338,8 @@ static char *wait_words(const struct apply_job *j, struct apply_unit *u)
         if (is_limited(j))
                 return str_dup("it is part of the box's commits, which land as a whole: apply "
                                "without paths, or with --files to have it without its commit");
+        if (u->repo->is_spare)
+                return str_dup(u->repo->waits);
         if (!ref || u->repo->waits)
                 return str_dup("it waits in the box with the commits that it is part of");
         if (*fate != FATE_TAKE && strcmp(ref->landed, ref->tip) != 0)

@@ -67,9 +67,17 @@ static char *how_to_use(const struct git_repo *r, const struct git_ref *ref)
         return str_fmt("git -C %s %s %s", path, verb, shown);
 }
 
-static bool is_moved(const struct apply_unit *u, const struct git_ref *ref)
+/* is_moved(j, u, ref): does a work tree of the repository move its branch to it? */
+static bool is_moved(const struct apply_job *j, const struct apply_unit *u,
+                     const struct git_ref *ref)
 {
-        return u->takes_head && u->repo->head && strcmp(u->repo->head, ref->name) == 0;
+        for (size_t i = 0; i < j->fetch.n; i++) {
+                const struct git_repo *r = &j->fetch.v[i];
+                if (r->owner == (size_t)(u - j->units) && j->units[i].takes_head && r->head &&
+                    strcmp(r->head, ref->name) == 0)
+                        return true;
+        }
+        return false;
 }
 
 /* tell_taken(j, u, k): a ref that arrived, or would. */
@@ -81,7 +89,7 @@ static void tell_taken(const struct apply_job *j, const struct apply_unit *u, si
         _cleanup_free_ char *local = str_quote(ref->local);
         const char *plural = ref->commits_all == 1 ? "" : "s";
         const char *would = j->is_dry ? "would take" : "took";
-        if (is_moved(u, ref)) {
+        if (is_moved(j, u, ref)) {
                 out_say("%s %zu commit%s on %s%s: the branch is at %.12s%s", would,
                         ref->commits_all, plural, words, in, ref->tip,
                         j->is_dry ? " then" : " now");
@@ -157,7 +165,7 @@ void apply_git_tell(const struct apply_job *j)
                 const struct apply_unit *u = &j->units[i];
                 for (size_t k = 0; k < u->repo->refs_n; k++)
                         tell_ref(j, u, k);
-                if (u->repo->waits && u->repo->refs_n == 0) {
+                if (u->repo->waits && u->repo->refs_n == 0 && !u->repo->is_spare) {
                         _cleanup_free_ char *in = git_in(u->repo);
                         out_say("what the box committed%s stays in it: %s", in, u->repo->waits);
                 }
@@ -168,7 +176,7 @@ void apply_git_tell(const struct apply_job *j)
 bool apply_git_left(const struct apply_job *j)
 {
         for (size_t i = 0; j->units && i < j->fetch.n; i++) {
-                if (j->fetch.v[i].waits)
+                if (j->fetch.v[i].waits && !j->fetch.v[i].is_spare)
                         return true;
                 for (size_t k = 0; k < j->fetch.v[i].refs_n; k++)
                         if (j->units[i].refs[k] == FATE_REFUSED ||
@@ -229,7 +237,7 @@ void apply_git_json(const struct apply_job *j, struct json *w)
                         json_str(w, "tip", ref->tip);
                         json_u64(w, "commits", ref->commits_all);
                         json_str(w, "class", file_class_name(ref->worst));
-                        json_bool(w, "moves_branch", is_moved(u, ref));
+                        json_bool(w, "moves_branch", is_moved(j, u, ref));
                         json_str(w, "fate", fate);
                         json_str(w, "why", ref->refused ? ref->refused : u->repo->waits);
                         json_close(w, '}');

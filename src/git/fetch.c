@@ -1,5 +1,6 @@
 /* fetch.c - see fetch.h: the order in which a box's repositories are read, and what is given back.
  */
+#include "git/beneath.h"
 #include "git/fetch_int.h"
 
 #include "base/cleanup.h"
@@ -29,7 +30,9 @@ int fetch_host(struct fetch *f, const char *const *argv, const struct buf *in, s
                                 .in = in ? in->data : NULL,
                                 .in_len = in ? in->len : 0,
                                 .out = out};
-        return git_call_host(&call, NULL, err);
+        _cleanup_strs_ struct strs env = {0};
+        git_beneath_env(f->repo, &env);
+        return git_call_host(&call, &env, err);
 }
 
 int fetch_ours(struct fetch *f, const char *const *argv, const struct buf *in, struct buf *out,

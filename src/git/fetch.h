@@ -88,6 +88,8 @@ struct git_repo {
         bool shares;       /* its refs are those of an earlier repo in the list (a linked work
                               tree): ${refs} is empty here */
         size_t owner;      /* which that is; its own number otherwise */
+        bool is_spare;     /* a linked work tree that only the box has: its refs are those of a
+                              repository of the list, and its files stay with it */
         char *waits;       /* a sentence: why nothing of it can be taken now (no git here, another
                               owner, shallow and partial beyond what works, ...); NULL: none */
         char *quarantine;  /* its object directory with what was fetched; NULL: nothing was. A

@@ -2,12 +2,15 @@
  * object directory and the user's objects as alternate. */
 #include "git/land.h"
 
+#include "base/beneath.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "git/beneath.h"
 #include "git/land_index.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,15 +27,19 @@ struct git_land {
 
 /* land_git(repo, argv, in, env, out, err): one call; a status other than 0 is a failure. */
 static int land_git(const struct git_repo *r, const char *const *argv, const struct buf *in,
-                    const struct strs *env, struct buf *out, struct err *err)
+                    const struct strs *more, struct buf *out, struct err *err)
 {
+        _cleanup_strs_ struct strs env = {0};
+        git_beneath_env(r, &env);
+        for (size_t i = 0; more && i < more->n; i++)
+                strs_add(&env, more->v[i]);
         struct git_call call = {.dir = r->dir,
                                 .argv = argv,
                                 .in = in ? in->data : NULL,
                                 .in_len = in ? in->len : 0,
                                 .out = out,
                                 .out_fd = -1};
-        int status = git_call_host(&call, env, err);
+        int status = git_call_host(&call, &env, err);
         return status > 0 ? err_add(err, "git %s", argv[0]) : status;
 }
 
@@ -75,6 +82,20 @@ static int land_objects(const struct git_repo *r, const bool *takes, struct err 
         return land_git(r, pack, &list, &env, NULL, err);
 }
 
+/* land_place(repo, err): the work tree's directory, made when it is missing, through no link. */
+static int land_place(const struct git_repo *r, struct err *err)
+{
+        size_t top_len = strlen(r->dir) - strlen(r->path) - (*r->path != 0);
+        _cleanup_free_ char *top = str_fmt("%.*s", (int)top_len, r->dir);
+        _cleanup_close_ int fd = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0)
+                return err_sys(err, "open %s", top);
+        if (!*r->path)
+                return 0;
+        _cleanup_close_ int made = beneath_mkdirs(fd, r->path, 0777, err);
+        return made < 0 ? -1 : 0;
+}
+
 /* land_make(repo, err): a repository that only the box has: made by the host's git, with nothing
  * of the box's configuration or hooks. */
 static int land_make(struct git_repo *r, struct err *err)
@@ -84,12 +105,17 @@ static int land_make(struct git_repo *r, struct err *err)
                                      : "main";
         bool is_sha256 = strlen(r->head_id) == 64;
         _cleanup_free_ char *initial = str_fmt("--initial-branch=%s", branch);
-        const char *const argv[] = {"init", "-q", initial, is_sha256 ? "--object-format=sha256" : "--object-format=sha1", "--", r->dir, NULL};
-        struct git_call call = {.dir = "/", .argv = argv, .out_fd = -1};
-        int status = git_call_host(&call, NULL, err);
-        if (status != 0)
+        const char *const argv[] = {
+                "init", "-q", initial,
+                is_sha256 ? "--object-format=sha256" : "--object-format=sha1", NULL};
+        struct git_call call = {.dir = r->dir, .argv = argv, .out_fd = -1};
+        _cleanup_free_ char *git = str_fmt("%s/.git", r->dir);
+        _cleanup_strs_ struct strs env = {0};
+        strs_addf(&env, "GIT_DIR=%s", git);
+        strs_addf(&env, "GIT_WORK_TREE=%s", r->dir);
+        if (land_place(r, err) < 0 || git_call_host(&call, &env, err) != 0)
                 return err_add(err, "make the repository %s", r->dir);
-        r->host_git = str_fmt("%s/.git", r->dir);
+        r->host_git = take_ptr(&git);
         r->host_common = str_dup(r->host_git);
         r->host_head = r->head ? str_dup(r->head) : NULL;
         return 0;
@@ -142,7 +168,7 @@ struct git_land *git_land_begin(struct git_repo *r, const char *box, const bool 
                 str_no_memory();
         l->repo = r;
         l->index.lock_fd = -1;
-        if (!r->host_git && land_make(r, err) < 0)
+        if (land_place(r, err) < 0 || (!r->host_git && land_make(r, err) < 0))
                 goto fail;
         if (land_stale(l, box, known, err) < 0 || land_objects(r, takes, err) < 0)
                 goto fail;
@@ -200,6 +226,12 @@ int git_land_commit(struct git_land *l, struct err *err)
         if (l->has_index)
                 land_index_back(&l->index);
         return -1;
+}
+
+void git_land_sweep(const struct git_repo *r)
+{
+        if (r->host_git)
+                land_index_sweep(r->host_git);
 }
 
 void git_land_end(struct git_land *l)

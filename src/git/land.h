@@ -41,6 +41,9 @@ int git_land_commit(struct git_land *, struct err *);
 /* git_land_end(land): unlocks what is still locked, and frees; NULL is fine. */
 void git_land_end(struct git_land *);
 
+/* git_land_sweep(repo): take away an index lock that a killed run of ours left. */
+void git_land_sweep(const struct git_repo *);
+
 /* git_land_back(tree, move, why, err): of an undo: move one ref from move->to back to move->from,
  * and, if it is the branch that is checked out in ${tree}, the index entries of what lies between
  * as far as they are as the move left them. 1: done; 0: left, ${why} is a sentence that the caller

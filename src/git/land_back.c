@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { BACK_MAX = 512 << 20 };
 
@@ -142,10 +143,25 @@ static int back_ref(const char *tree, const struct git_move *m, struct err *err)
         return status > 0 ? err_add(err, "move %s back", m->ref) : status;
 }
 
+/* back_is_tree(tree, err): is it still the top of a repository? Else git would look above it. */
+static int back_is_tree(const char *tree, struct err *err)
+{
+        static const char *const argv[] = {"rev-parse", "--show-toplevel", NULL};
+        _cleanup_free_ char *top = NULL;
+        if (access(tree, F_OK) < 0)
+                return 0;
+        return back_line(tree, argv, &top, err) < 0 ? -1 : strcmp(top, tree) == 0;
+}
+
 int git_land_back(const char *tree, const struct git_move *m, bool is_dry, char **why,
                   struct err *err)
 {
         *why = NULL;
+        int is_tree = back_is_tree(tree, err);
+        if (is_tree <= 0) {
+                *why = is_tree ? NULL : str_fmt("%s is no repository any more", tree);
+                return is_tree;
+        }
         const char *const now_argv[] = {"rev-parse", "--verify", "-q", m->ref, NULL};
         static const char *const head_argv[] = {"symbolic-ref", "-q", "HEAD", NULL};
         _cleanup_free_ char *now = NULL, *head = NULL;

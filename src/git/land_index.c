@@ -63,6 +63,18 @@ static bool index_is_left(const char *lock)
                memcmp(mark, OURS, sizeof OURS - 1) == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
+void land_index_sweep(const char *git_dir)
+{
+        static const char *const ends[] = {"lock.next", "lock.before", "lock"};
+        _cleanup_free_ char *lock = str_fmt("%s/index.lock", git_dir);
+        if (!index_is_left(lock))
+                return;
+        for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+                _cleanup_free_ char *name = str_fmt("%s/index.%s", git_dir, ends[i]);
+                (void)unlink(name); /* gone is as good */
+        }
+}
+
 static int index_lock_make(const char *lock)
 {
         int fd = open(lock, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -123,6 +135,8 @@ int land_index_set(struct land_index *x, const struct git_paths *paths, struct e
                 return 0;
         _cleanup_strs_ struct strs env = {0};
         strs_addf(&env, "GIT_INDEX_FILE=%s", x->next);
+        strs_addf(&env, "GIT_DIR=%.*s", (int)(strlen(x->path) - strlen("/index")), x->path);
+        strs_addf(&env, "GIT_WORK_TREE=%s", x->tree);
         static const char *const argv[] = {"update-index", "-z", "--index-info", NULL};
         struct git_call call = {
                 .dir = x->tree, .argv = argv, .in = in.data, .in_len = in.len, .out_fd = -1};

@@ -21,6 +21,10 @@ struct land_index {
  * at work there. */
 int land_index_lock(struct land_index *, const char *tree, const char *git_dir, struct err *);
 
+/* land_index_sweep(git_dir): take away a lock that a killed run of ours left, and what it had beside
+ * it. */
+void land_index_sweep(const char *git_dir);
+
 /* land_index_set(x, paths, err): entries of ${paths} become what the paths say (mode 0: gone), in
  * the next index. land_index_swap(x, err): that becomes the index, and what it was is kept.
  * land_index_back(x): what it was is put back. land_index_free(x): unlocks. */

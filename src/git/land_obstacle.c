@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "git/beneath.h"
 #include "git/land.h"
 
 #include <string.h>
@@ -39,7 +40,9 @@ static char *busy_words(const struct git_repo *r)
 static int ask(const struct git_repo *r, const char *const *argv, struct buf *out, struct err *err)
 {
         struct git_call call = {.dir = r->dir, .argv = argv, .out = out, .out_fd = -1};
-        int status = git_call_host(&call, NULL, err);
+        _cleanup_strs_ struct strs env = {0};
+        git_beneath_env(r, &env);
+        int status = git_call_host(&call, &env, err);
         return status > 0 ? err_add(err, "ask git %s in %s", argv[0], r->dir) : status;
 }
 

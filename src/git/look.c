@@ -1,6 +1,7 @@
 /* look.c - which work trees are repositories: in the box, where git in a box says so, and on the
  * host. Candidates come from the caller; submodules that either side names are added. Nothing that
  * the box prints is used as a path before it was checked. */
+#include "git/beneath.h"
 #include "git/fetch_int.h"
 
 #include "base/cleanup.h"
@@ -74,13 +75,17 @@ static void look_settle(char **path)
         *path = real;
 }
 
-/* look_host(repo, l): 1 the host has a repository there, 0 not, -1 and repo->waits. */
-static int look_host(struct git_repo *r, struct look *l)
+/* look_host(want, repo, l): 1 the host has a repository there, 0 not, -1 and repo->waits. Through no
+ * link of the host's: where one stands in the way, another directory would be judged. */
+static int look_host(const struct git_want *want, struct git_repo *r, struct look *l)
 {
         _cleanup_free_ char *dot = str_fmt("%s/.git", r->dir);
         struct stat st;
         struct err err = {0};
-        if (lstat(dot, &st) < 0)
+        int inside = git_beneath(want->workspace, r->path);
+        if (inside < 0)
+                return fetch_waits(r, "on the host a link stands where the box has a directory");
+        if (inside == 0 || lstat(dot, &st) < 0)
                 return 0;
         _cleanup_buf_ struct buf out = {.max = LOOK_OUT_MAX};
         struct git_call call = {.dir = r->dir, .argv = look_argv, .out = &out};
@@ -154,6 +159,25 @@ static void look_modules(const char *text, size_t len, const char *base, struct 
         }
 }
 
+/* look_trees(f, todo): linked work trees of the host's repository that lie in the workspace. */
+static void look_trees(struct fetch *f, struct strs *todo)
+{
+        _cleanup_buf_ struct buf out = {.max = LOOK_OUT_MAX};
+        struct err none = {0};
+        const char *top = f->want->workspace;
+        if (!f->repo->host_git ||
+            fetch_host(f, FETCH_ARGV("worktree", "list", "--porcelain"), NULL, &out, &none) != 0)
+                return;
+        _cleanup_free_ char *text = str_dup(buf_cstr(&out));
+        char *rest = text;
+        for (char *line; (line = strsep(&rest, "\n"));) {
+                const char *path = str_starts(line, "worktree ") ? line + strlen("worktree ") : "";
+                if (str_is_beneath(path, top) && strlen(path) > strlen(top) + 1 &&
+                    git_raw_is_path(path + strlen(top) + 1) && todo->n < LOOK_REPOS_MAX)
+                        strs_add(todo, path + strlen(top) + 1);
+        }
+}
+
 /* look_below(f, todo): submodules that the box's or the host's .gitmodules names. */
 static void look_below(struct fetch *f, struct strs *todo)
 {
@@ -213,10 +237,11 @@ static int look_one(struct git_fetch *out, struct fetch **works, const struct gi
         }
         if (r->waits)
                 return 0;
-        int has = look_host(r, &host);
+        int has = look_host(f->want, r, &host);
         if (has >= 0 && look_match(f, &box, &host, has) == 0) {
                 look_fill(f, &box, &host, has);
                 look_below(f, todo);
+                look_trees(f, todo);
         }
         return 0;
 }
@@ -236,24 +261,50 @@ static int look_order(const void *a, const void *b)
         return dx != dy ? (dx > dy ? -1 : 1) : strcmp(x, y);
 }
 
+/* look_is_same(a, b): one repository, by the box's word and by the host's. */
+static bool look_is_same(const struct fetch *a, const struct fetch *b)
+{
+        const char *x = a->repo->host_common, *y = b->repo->host_common;
+        return a->box_common && b->box_common && strcmp(a->box_common, b->box_common) == 0 &&
+               (x && y ? strcmp(x, y) == 0 : x == y);
+}
+
+/* look_spare(out, works, i): a work tree of a repository that the host has, where the host has none:
+ * its commits come with that one's branches. */
+static void look_spare(struct git_fetch *out, struct fetch *works, size_t i)
+{
+        struct fetch *f = &works[i];
+        for (size_t k = 0; !f->repo->host_common && f->box_common && k < out->n; k++) {
+                struct fetch *o = &works[k];
+                if (!out->v[k].host_common || !o->box_common ||
+                    strcmp(o->box_common, f->box_common) != 0)
+                        continue;
+                f->repo->is_spare = f->repo->shares = true;
+                f->repo->owner = k;
+                fetch_waits(f->repo, "it is a linked work tree that only the box has; its commits "
+                                     "come with the branches (git worktree add makes one here)");
+                return;
+        }
+}
+
 /* look_share(out, works): linked work trees of one repository have their refs in common. */
 static void look_share(struct git_fetch *out, struct fetch *works)
 {
         for (size_t i = 0; i < out->n; i++) {
-                struct fetch *f = &works[i];
-                f->repo = &out->v[i];
-                f->owner = f;
-                f->repo->owner = i;
-                for (size_t k = 0; k < i && f->box_common; k++) {
-                        struct fetch *o = &works[k];
-                        if (o->owner != o || !o->box_common ||
-                            strcmp(o->box_common, f->box_common) != 0)
+                works[i].repo = &out->v[i];
+                works[i].owner = &works[i];
+                out->v[i].owner = i;
+        }
+        for (size_t i = 0; i < out->n; i++) {
+                for (size_t k = 0; k < i && !out->v[i].shares; k++) {
+                        if (works[k].owner != &works[k] || out->v[k].is_spare ||
+                            !look_is_same(&works[i], &works[k]))
                                 continue;
-                        f->owner = o;
-                        f->repo->shares = true;
-                        f->repo->owner = k;
-                        break;
+                        works[i].owner = &works[k];
+                        out->v[i].shares = true;
+                        out->v[i].owner = k;
                 }
+                look_spare(out, works, i);
         }
 }
 

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "git/beneath.h"
 
 /* What is printed, and nothing that a commit or the user's settings could add to it. */
 static const char *const show_words[] = {
@@ -17,6 +18,7 @@ static const char *const show_words[] = {
  * repository. */
 static void show_env(const struct git_repo *r, struct strs *env)
 {
+        git_beneath_env(r, env);
         if (!r->quarantine)
                 return;
         strs_addf(env, "GIT_OBJECT_DIRECTORY=%s", r->quarantine);

@@ -54,6 +54,9 @@ enum committed committed_of(const struct git_fetch *f, const struct ws_change *c
         struct git_repo *r = strcmp(ch->root->name, "ws") == 0 ? fetched_repo(f, ch->path) : NULL;
         if (repo)
                 *repo = r;
+        /* Files of a work tree that the host does not have stay with it. */
+        if (r && r->is_spare)
+                return COMMITTED_AND_CHANGED;
         const struct git_path *p =
                 r ? git_paths_find(&r->touched, fetched_path(r, ch->path)) : NULL;
         if (!p)

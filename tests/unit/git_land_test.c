@@ -221,6 +221,8 @@ static void made(void)
         free(p.repo.host_git);
         free(p.repo.host_common);
         free(p.repo.dir);
+        free(p.repo.path);
+        p.repo.path = str_dup("made");
         p.repo.host_git = p.repo.host_common = NULL;
         p.repo.host_head_id[0] = 0;
         snprintf(p.host, sizeof p.host, "%s/made", top);
