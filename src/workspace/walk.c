@@ -221,8 +221,6 @@ static int enter(struct walk *w, struct walk_frame *f, enum walk_mode mode, cons
                 return 0;
         }
         if (sub) {
-                if (walk_git_refusal(w, f, name))
-                        sub->refused = "it is in a directory that never lands";
                 sub->is_setgid = c->after.mode & S_ISGID;
                 sub->is_asked = w->is_asked;
                 walk_judge_dir(w, f, sub, name, c);

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static const char IN_REFUSED[] = "the directory that it is in is not applied";
+
 enum { IGNORED_MAX = 4096 }; /* ignored trees that are counted apart; the rest together */
 
 void walk_judge_root(struct walk *w, struct walk_frame *f)
@@ -80,6 +82,8 @@ static void inherit(struct walk *w, const struct walk_frame *f, struct walk_fram
         sub->refused = f->refused;
         classify_at(w->classify, f->before, f->after);
         classify_change(w->classify, &dir);
+        if (!sub->refused && walk_git_refusal(w, f, name))
+                sub->refused = IN_REFUSED;
         if (c->after.kind != WS_DIR || c->before.kind == WS_DIR)
                 return;
         if (dir.class.class != FILE_PLAIN) {
@@ -87,7 +91,7 @@ static void inherit(struct walk *w, const struct walk_frame *f, struct walk_fram
                 sub->classes_above |= 1U << dir.class.class;
         }
         if (!sub->refused && (c->refused || refusal(f, name, &dir)))
-                sub->refused = "the directory that it is in is not applied";
+                sub->refused = IN_REFUSED;
 }
 
 void walk_judge_dir(struct walk *w, struct walk_frame *f, struct walk_frame *sub, const char *name,
