@@ -1,6 +1,9 @@
 /* str.c - see str.h. */
 #include "base/str.h"
 
+#include "base/buf.h"
+#include "base/cleanup.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,4 +223,27 @@ char *str_quote(const char *s)
         }
         *o = 0;
         return out;
+}
+
+char *str_shell(const char *s)
+{
+        _cleanup_buf_ struct buf b = {0};
+        _cleanup_free_ char *shown = str_quote(s);
+        bool is_odd = strcmp(shown, s) != 0;
+        bool is_plain = !is_odd && *s;
+        for (const char *p = s; *p && is_plain; p++)
+                is_plain = strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                  "-_./:@+=,%",
+                                  *p) != NULL;
+        if (is_plain)
+                return str_dup(s);
+        buf_put_str(&b, is_odd ? "$'" : "'");
+        for (const char *p = is_odd ? shown : s; *p; p++) {
+                if (*p == '\'')
+                        buf_put_str(&b, is_odd ? "\\x27" : "'\\''");
+                else
+                        buf_put_u8(&b, (uint8_t)*p);
+        }
+        buf_put_str(&b, "'");
+        return str_dup(buf_cstr(&b));
 }

@@ -39,6 +39,10 @@ const char *str_suggest(const char *word, const char *const *names, size_t n);
  * so that two names never look the same (cases 76, 80). The caller frees. */
 char *str_quote(const char *);
 
+/* str_shell(s): one word of a command to type: quoted for a shell when it must be, in characters that
+ * a terminal shows as they are. The caller frees. */
+char *str_shell(const char *);
+
 /* str_seen(s): how many bytes the code point at ${s} (NUL-terminated text) has when it is valid and
  * a terminal shows it as it is; 0 for what str_quote would write as \xNN. */
 size_t str_seen(const void *s);

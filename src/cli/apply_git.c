@@ -345,7 +345,7 @@ static char *wait_words(const struct apply_job *j, struct apply_unit *u)
         if (*fate != FATE_TAKE && strcmp(ref->landed, ref->tip) != 0)
                 return str_dup("it waits in the box with the commits that it is part of");
         u->is_here = true;
-        _cleanup_free_ char *local = str_quote(ref->local + strlen("refs/"));
+        _cleanup_free_ char *local = str_shell(ref->local + strlen("refs/"));
         return str_fmt("it comes with the commits that it is part of: git merge %s", local);
 }
 
@@ -452,6 +452,8 @@ static void take_back(struct apply_job *j, struct apply_unit *u, int undo_fd)
         struct undo_opts o = {.paths = &paths, .has_box = true, .box_dir_fd = j->c->box_fd};
         struct undo_result result;
         struct err err = {0};
+        uint64_t *applied_n = &j->results[ws_root(j)].applied_n;
+        *applied_n -= paths.n < *applied_n ? paths.n : *applied_n;
         if (record && paths.n && undo_run(undo_fd, record, &o, &result, &err) < 0)
                 out_say("its files could not be taken back: %s (ostiary undo %llu)", err.text,
                         (unsigned long long)record);
@@ -473,6 +475,26 @@ static int note_refs(struct apply_job *j, const struct apply_unit *u, int undo_f
                               &j->results[ws_root(j)].record_n, err);
 }
 
+/* end_refs(u): which of them arrived. */
+static void end_refs(struct apply_unit *u)
+{
+        size_t n;
+        const struct git_move *moves = git_land_moves(u->land, &n);
+        for (size_t k = 0; k < u->repo->refs_n; k++) {
+                struct git_ref *ref = &u->repo->refs[k];
+                if (u->refs[k] != FATE_TAKE)
+                        continue;
+                u->refs[k] = FATE_APPLIED;
+                for (size_t i = 0; i < n; i++) {
+                        if (!moves[i].failed || strcmp(moves[i].ref, ref->local) != 0)
+                                continue;
+                        u->refs[k] = FATE_REFUSED;
+                        free(ref->refused);
+                        ref->refused = str_dup(moves[i].failed);
+                }
+        }
+}
+
 static void end_unit(struct apply_job *j, struct apply_unit *u, int undo_fd)
 {
         struct err err = {0};
@@ -481,18 +503,16 @@ static void end_unit(struct apply_job *j, struct apply_unit *u, int undo_fd)
                 err_set(&err, E_REFUSED, "%s could not be written as it was shown", missing);
         else if (note_refs(j, u, undo_fd, &err) == 0 && git_land_commit(u->land, &err) == 0)
                 u->is_done = true;
+        if (u->is_done)
+                end_refs(u);
         git_land_end(u->land);
         u->land = NULL;
-        if (!u->is_done) {
-                bool had_head = u->takes_head;
-                give_up(j, u, err.text);
-                if (had_head)
-                        take_back(j, u, undo_fd);
+        if (u->is_done)
                 return;
-        }
-        for (size_t k = 0; k < u->repo->refs_n; k++)
-                if (u->refs[k] == FATE_TAKE)
-                        u->refs[k] = FATE_APPLIED;
+        bool had_head = u->takes_head;
+        give_up(j, u, err.text);
+        if (had_head)
+                take_back(j, u, undo_fd);
 }
 
 void apply_git_end(struct apply_job *j, int undo_fd)

@@ -53,18 +53,18 @@ bool apply_git_has_news(const struct apply_job *j)
         return j->fetch.waits != NULL;
 }
 
-/* how_to_use(r, ref): the words that bring a ref that has arrived into the user's own branch. */
+/* how_to_use(r, ref): the words that bring a ref that has arrived into the user's own branch, as a
+ * shell takes them. */
 static char *how_to_use(const struct git_repo *r, const struct git_ref *ref)
 {
-        const char *name = ref->local + strlen("refs/");
-        _cleanup_free_ char *shown = str_quote(name);
-        const char *verb = ref->kind == GIT_REF_STASH ? "stash apply" : "merge";
-        if (ref->kind == GIT_REF_TAG)
-                return str_fmt("git show %s", shown);
+        _cleanup_free_ char *name = str_shell(ref->local + strlen("refs/"));
+        const char *verb = ref->kind == GIT_REF_STASH ? "stash apply"
+                           : ref->kind == GIT_REF_TAG ? "show"
+                                                      : "merge";
         if (!*r->path)
-                return str_fmt("git %s %s", verb, shown);
-        _cleanup_free_ char *path = str_quote(r->path);
-        return str_fmt("git -C %s %s %s", path, verb, shown);
+                return str_fmt("git %s %s", verb, name);
+        _cleanup_free_ char *path = str_shell(r->path);
+        return str_fmt("git -C %s %s %s", path, verb, name);
 }
 
 /* is_moved(j, u, ref): does a work tree of the repository move its branch to it? */

@@ -151,6 +151,10 @@ static void tell_done(const struct apply_job *j)
                 const struct apply_result *r = &j->results[i];
                 if (!r->record_n)
                         continue;
+                if (r->applied_n == 0) {
+                        out_say("take it back with: ostiary undo %" PRIu64, r->record_n);
+                        continue;
+                }
                 _cleanup_free_ char *path = out_path(j->c->roots.v[i].host);
                 _cleanup_free_ char *shown = str_quote(path);
                 out_say("applied %" PRIu64 " change%s to %s (take back: ostiary undo %" PRIu64 ")",
@@ -177,8 +181,8 @@ int apply_tell(struct apply_job *j)
                 return tell_json(j, left || apply_git_left(j) ? EXIT_NEGATIVE : EXIT_OK);
         if (j->is_dry)
                 tell_dry(j);
-        tell_done(j);
         apply_git_tell(j);
+        tell_done(j);
         int code = left || apply_git_left(j) ? EXIT_NEGATIVE : EXIT_OK;
         tell_each(j, FATE_CONFLICT, "in conflict, left as they are on both sides");
         if (count(j, FATE_CONFLICT))

@@ -116,30 +116,6 @@ void aside_staged(struct fetch *f)
         git_bag_settle(&bag, &classes, &f->repo->staged);
 }
 
-/* aside_word(s): quoted for a shell, in characters that a terminal shows as they are. */
-static char *aside_word(const char *s)
-{
-        _cleanup_buf_ struct buf b = {0};
-        _cleanup_free_ char *shown = str_quote(s);
-        bool is_odd = strcmp(shown, s) != 0;
-        bool is_plain = !is_odd && *s;
-        for (const char *p = s; *p && is_plain; p++)
-                is_plain = strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                  "-_./:@+=,%",
-                                  *p) != NULL;
-        if (is_plain)
-                return str_dup(s);
-        buf_put_str(&b, is_odd ? "$'" : "'");
-        for (const char *p = is_odd ? shown : s; *p; p++) {
-                if (*p == '\'')
-                        buf_put_str(&b, is_odd ? "\\x27" : "'\\''");
-                else
-                        buf_put_u8(&b, (uint8_t)*p);
-        }
-        buf_put_str(&b, "'");
-        return str_dup(buf_cstr(&b));
-}
-
 /* aside_ask(f, is_host, list): the repository's own file, without what it includes. */
 static int aside_ask(struct fetch *f, bool is_host, struct git_config_list *list)
 {
@@ -165,7 +141,7 @@ static void aside_added(struct strs *commands, const struct git_config_list *hos
                 const struct git_config_pair *p = &box->v[i];
                 if (git_config_list_has(host, p->key, p->value))
                         continue;
-                _cleanup_free_ char *key = aside_word(p->key), *value = aside_word(p->value);
+                _cleanup_free_ char *key = str_shell(p->key), *value = str_shell(p->value);
                 bool is_more = git_config_list_count(box, p->key) > 1;
                 strs_addf(commands, "git config %s%s %s", is_more ? "--add " : "", key, value);
         }
@@ -181,7 +157,7 @@ void aside_config(struct fetch *f)
         for (size_t i = 0; i < host.n && commands->n < ASIDE_COMMANDS_MAX; i++) {
                 if (git_config_list_count(&box, host.v[i].key))
                         continue;
-                _cleanup_free_ char *key = aside_word(host.v[i].key);
+                _cleanup_free_ char *key = str_shell(host.v[i].key);
                 _cleanup_free_ char *line = str_fmt("git config --unset-all %s", key);
                 if (!strs_has(commands, line))
                         strs_add(commands, line);

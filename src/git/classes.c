@@ -6,11 +6,13 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "policy/git_config.h"
+#include "policy/git_shape.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLASSES_BLOBS_MAX = 4096, CLASSES_ALL_MAX = 64 << 20 };
+enum { CLASSES_BLOBS_MAX = 4096, CLASSES_ALL_MAX = 64 << 20, LINKS_ALL_MAX = 256 << 20 };
 
 void fetch_classes_free(struct fetch_classes *c)
 {
@@ -108,7 +110,7 @@ static void classes_host_links(struct fetch_classes *c, struct strs *lines)
                         strs_addf(lines, "%.*s %s", (int)f->id_len, p + 12, p + 13 + f->id_len);
 }
 
-/* classes_links(c, raws, n): links are few; each is read once. */
+/* classes_links_load(c, raws, n): the links of the host's tree, and those that are new. */
 static void classes_links_load(struct fetch_classes *c, const struct git_raw *raws, size_t n)
 {
         _cleanup_strs_ struct strs lines = {0};
@@ -128,8 +130,8 @@ static void classes_links_load(struct fetch_classes *c, const struct git_raw *ra
         for (size_t i = 0; i < lines.n; i++)
                 if (i == 0 || strncmp(lines.v[i], lines.v[i - 1], id_len) != 0)
                         buf_put_fmt(&ids, "%.*s\n", (int)id_len, lines.v[i]);
-        /* What cannot be read leads nowhere that is known. */
-        (void)fetch_objects(c->from, "blob", &ids, 4096, CLASSES_ALL_MAX, classes_link, &l, &none);
+        c->are_links_lost |= fetch_objects(c->from, "blob", &ids, 4096, LINKS_ALL_MAX, classes_link, &l,
+                                          &none) < 0;
 }
 
 void fetch_classes_load(struct fetch_classes *c, const struct git_raw *raws, size_t n)
@@ -190,10 +192,32 @@ static void classes_by_content(struct fetch_classes *c, const struct git_raw *r,
                 *verdict = read;
 }
 
+static void classes_say(struct file_class_verdict *v, const char *why)
+{
+        *v = (struct file_class_verdict){.class = FILE_RUNS_ON_COMMIT};
+        snprintf(v->why, sizeof v->why, "%s", why);
+}
+
+/* classes_by_shape(path, verdict): no directory is a git directory without a file HEAD. Which of its
+ * parts come together on the host, over branches and applies, nobody can tell; so this one is what
+ * is asked for (case 62). */
+static void classes_by_shape(const char *path, struct file_class_verdict *v)
+{
+        const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+        if (v->class == FILE_PLAIN && git_shape_bit(name, strlen(name)) == GIT_SHAPE_HEAD)
+                classes_say(v, "can make a git directory");
+}
+
 void fetch_class_of(struct fetch_classes *c, const struct git_raw *r,
                     struct file_class_verdict *verdict)
 {
+        bool is_link = (r->mode & 0170000) == 0120000 || (r->mode_was & 0170000) == 0120000;
         file_class_of(c->table, r->path, verdict);
         classes_by_content(c, r, verdict);
-        git_links_class(&c->links, c->table, r->path, verdict);
+        classes_by_shape(r->path, verdict);
+        if (verdict->class == FILE_PLAIN && is_link)
+                file_class_leads(c->table, r->path, verdict);
+        if (verdict->class == FILE_PLAIN && c->are_links_lost)
+                classes_say(verdict, "there are more links than can be followed");
+        git_links_class(&c->links, c->table, r->path, is_link, verdict);
 }

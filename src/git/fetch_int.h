@@ -30,6 +30,7 @@ struct fetch_classes {
         size_t n;
         struct git_links links; /* of the host's tree, and of everything that is new */
         bool has_links;
+        bool are_links_lost; /* some could not be read: nothing is plain then */
 };
 
 extern uint64_t git_take_max; /* bytes of a pack; smaller in tests */

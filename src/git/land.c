@@ -23,6 +23,7 @@ struct git_land {
         struct strs stale; /* refs of an older box with that name */
         struct land_index index;
         bool has_index;
+        bool has_head; /* the last move is the work tree's branch */
 };
 
 /* land_git(repo, argv, in, env, out, err): one call; a status other than 0 is a failure. */
@@ -146,16 +147,46 @@ static int land_stale(struct git_land *l, const char *box, const struct strs *kn
         return 0;
 }
 
-/* land_plan(l, takes, takes_head): every ref that moves. */
-static void land_plan(struct git_land *l, const bool *takes, bool takes_head)
+/* land_is_below(a, b): is one of the two names a directory of the other? */
+static bool land_is_below(const char *a, const char *b)
+{
+        return strcmp(a, b) != 0 && (str_is_beneath(a, b) || str_is_beneath(b, a));
+}
+
+/* land_make_room(l, ref, known): names that earlier applies of this box made, that it has no more
+ * use for, and that are in the way of a new one. */
+static void land_make_room(struct git_land *l, const struct git_ref *ref, const struct strs *known)
+{
+        for (size_t i = 0; known && i < known->n; i++) {
+                if (!land_is_below(known->v[i], ref->local) || strs_has(&l->stale, known->v[i]))
+                        continue;
+                _cleanup_buf_ struct buf id = {0};
+                struct err none = {0};
+                const char *const argv[] = {"rev-parse", "--verify", "-q", known->v[i], NULL};
+                if (land_git(l->repo, argv, NULL, NULL, &id, &none) < 0)
+                        continue;
+                _cleanup_free_ char *text =
+                        str_fmt("%.*s", (int)strcspn(buf_cstr(&id), "\n"), buf_cstr(&id));
+                strs_add(&l->stale, known->v[i]);
+                land_move(l, known->v[i], text, "");
+        }
+}
+
+/* land_plan(l, takes, takes_head, known): every ref that moves; the work tree's branch last. */
+static void land_plan(struct git_land *l, const bool *takes, bool takes_head,
+                      const struct strs *known)
 {
         const struct git_repo *r = l->repo;
+        for (size_t i = 0; i < r->refs_n; i++)
+                if (takes[i])
+                        land_make_room(l, &r->refs[i], known);
         for (size_t i = 0; i < r->refs_n; i++) {
                 const struct git_ref *ref = &r->refs[i];
                 bool is_stale = strs_has(&l->stale, ref->local);
                 if (takes[i])
                         land_move(l, ref->local, is_stale ? "" : ref->landed, ref->tip);
         }
+        l->has_head = takes_head;
         if (takes_head)
                 land_move(l, r->head, r->host_head_id, r->head_id);
 }
@@ -172,7 +203,7 @@ struct git_land *git_land_begin(struct git_repo *r, const char *box, const bool 
                 goto fail;
         if (land_stale(l, box, known, err) < 0 || land_objects(r, takes, err) < 0)
                 goto fail;
-        land_plan(l, takes, takes_head);
+        land_plan(l, takes, takes_head, known);
         if (takes_head) {
                 l->has_index = true;
                 if (land_index_lock(&l->index, r->dir, r->host_git, err) < 0 ||
@@ -214,14 +245,30 @@ static int land_update(const struct git_repo *r, const struct git_move *v, size_
         return land_git(r, argv, &in, NULL, NULL, err);
 }
 
+/* land_one_by_one(l, err): the branch first; a name that cannot be made keeps no other from it. */
+static int land_one_by_one(struct git_land *l, struct err *err)
+{
+        size_t n = l->moves_n;
+        if (l->has_head && land_update(l->repo, &l->moves[n - 1], 1, false, err) < 0)
+                return -1;
+        for (size_t i = 0; i < n - l->has_head; i++) {
+                struct err why = {0};
+                if (land_update(l->repo, &l->moves[i], 1, false, &why) < 0)
+                        l->moves[i].failed = str_dup(why.text);
+        }
+        return 0;
+}
+
 int git_land_commit(struct git_land *l, struct err *err)
 {
+        struct err why = {0};
         /* Names of an older box first: one of them may be a directory of a new name. */
         if (land_update(l->repo, l->moves, l->moves_n, true, err) < 0)
                 return -1;
         if (l->has_index && land_index_swap(&l->index, err) < 0)
                 return -1;
-        if (land_update(l->repo, l->moves, l->moves_n, false, err) == 0)
+        if (land_update(l->repo, l->moves, l->moves_n, false, &why) == 0 ||
+            land_one_by_one(l, err) == 0)
                 return 0;
         if (l->has_index)
                 land_index_back(&l->index);
@@ -240,8 +287,10 @@ void git_land_end(struct git_land *l)
                 return;
         if (l->has_index)
                 land_index_free(&l->index);
-        for (size_t i = 0; i < l->moves_n; i++)
+        for (size_t i = 0; i < l->moves_n; i++) {
                 free(l->moves[i].ref);
+                free(l->moves[i].failed);
+        }
         free(l->moves);
         strs_free(&l->stale);
         free(l);

@@ -16,6 +16,7 @@ struct git_move {
         char *ref;
         char from[GIT_ID_MAX + 1]; /* "": it is made */
         char to[GIT_ID_MAX + 1];   /* "": it is removed */
+        char *failed;              /* after git_land_commit: why it did not move; or NULL */
 };
 
 /* git_land_obstacle(repo, is_pending, arg, why, err): can the host's branch be fast-forwarded to
@@ -36,7 +37,8 @@ struct git_land *git_land_begin(struct git_repo *, const char *box, const bool *
                                 bool takes_head, const struct strs *known, struct err *);
 /* git_land_moves(land, n): what will move, for the record of undo. */
 const struct git_move *git_land_moves(const struct git_land *, size_t *n);
-/* git_land_commit(land, err): the index, then the refs. On failure the index is as it was. */
+/* git_land_commit(land, err): the index, then the refs: all at once, or, when one of them cannot be
+ * made, each by itself. -1 when the work tree's branch could not move: the index is as it was then. */
 int git_land_commit(struct git_land *, struct err *);
 /* git_land_end(land): unlocks what is still locked, and frees; NULL is fine. */
 void git_land_end(struct git_land *);

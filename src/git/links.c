@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINKS_DEPTH = 4, LINKS_NAMES_MAX = 256, LINKS_MAX = 200000 };
+enum { LINKS_DEPTH = 40, LINKS_NAMES_MAX = 4096, LINKS_MAX = 1000000 };
 
 void git_links_free(struct git_links *l)
 {
@@ -49,6 +49,21 @@ static char *links_join(const char *base, size_t base_len, const char *target)
         return take_ptr(&path);
 }
 
+/* links_turns(target): does it go up again after it went down? */
+static bool links_turns(const char *target)
+{
+        bool is_down = false;
+        for (const char *p = target; *p;) {
+                size_t n = strcspn(p, "/");
+                bool is_up = n == 2 && p[0] == '.' && p[1] == '.';
+                if (is_up && is_down)
+                        return true;
+                is_down |= n && !is_up && !(n == 1 && p[0] == '.');
+                p += n + (p[n] == '/');
+        }
+        return false;
+}
+
 void git_links_add(struct git_links *l, const char *at, const char *target, const char *top)
 {
         const char *slash = strrchr(at, '/');
@@ -59,6 +74,7 @@ void git_links_add(struct git_links *l, const char *at, const char *target, cons
                 target += strlen(top);
                 base = 0;
         }
+        l->is_lost |= l->n >= LINKS_MAX || links_turns(target);
         char *to = l->n < LINKS_MAX ? links_join(at, base, target) : NULL;
         if (!to)
                 return;
@@ -98,12 +114,15 @@ struct links_walk {
         const struct file_classes *table;
         struct file_class_verdict *verdict;
         size_t names_n;
+        bool is_link;
 };
 
 static void links_name(struct links_walk *w, const char *name)
 {
         struct file_class_verdict v;
         file_class_of(w->table, name, &v);
+        if (v.class == FILE_PLAIN && w->is_link)
+                file_class_leads(w->table, name, &v);
         if (v.class == FILE_PLAIN ||
             git_paths_worse(v.class, w->verdict->class) == w->verdict->class)
                 return;
@@ -121,13 +140,16 @@ static void links_from(struct links_walk *w, const char *path, int depth)
                 const char *rest = path + len + (path[len] == '/' && len > 0);
                 for (size_t i = links_first(w->links, part);
                      i < w->links->n && strcmp(w->links->v[i].to, part) == 0; i++) {
-                        if (w->names_n++ > LINKS_NAMES_MAX)
+                        if (w->names_n++ > LINKS_NAMES_MAX || depth > LINKS_DEPTH) {
+                                *w->verdict = (struct file_class_verdict){
+                                        .class = FILE_RUNS_ON_COMMIT,
+                                        .why = "too many links lead to it"};
                                 return;
+                        }
                         _cleanup_free_ char *name = str_fmt("%s%s%s", w->links->v[i].at,
                                                             *rest ? "/" : "", rest);
                         links_name(w, name);
-                        if (depth < LINKS_DEPTH)
-                                links_from(w, name, depth + 1);
+                        links_from(w, name, depth + 1);
                 }
                 if (len == 0)
                         return;
@@ -138,13 +160,16 @@ static void links_from(struct links_walk *w, const char *path, int depth)
 }
 
 void git_links_class(struct git_links *l, const struct file_classes *table, const char *path,
-                     struct file_class_verdict *verdict)
+                     bool is_link, struct file_class_verdict *verdict)
 {
         if (l->n == 0)
                 return;
+        if (l->is_lost && verdict->class == FILE_PLAIN)
+                *verdict = (struct file_class_verdict){.class = FILE_RUNS_ON_COMMIT,
+                                                       .why = "links that cannot be followed"};
         if (!l->is_sorted)
                 qsort(l->v, l->n, sizeof *l->v, links_order);
         l->is_sorted = true;
-        struct links_walk w = {.links = l, .table = table, .verdict = verdict};
+        struct links_walk w = {.links = l, .table = table, .verdict = verdict, .is_link = is_link};
         links_from(&w, path, 0);
 }

@@ -1,5 +1,6 @@
 /* links.h - symbolic links of a tree, so that a class follows them: a changed file that a classed
- * name leads to has the class of that name (findings E4). Pure; targets are taken by their text. */
+ * name leads to has the class of that name (case 66). Pure; targets are taken by their text. A limit
+ * that is reached makes nothing plain: a box can make any number of links. */
 #ifndef GIT_LINKS_H
 #define GIT_LINKS_H
 
@@ -13,6 +14,8 @@ struct git_links {
         struct git_link *v;
         size_t n, cap;
         bool is_sorted;
+        bool is_lost; /* more than can be held, or one whose way its text does not tell: `..` after
+                         what may be a link itself */
 };
 void git_links_free(struct git_links *);
 
@@ -20,9 +23,10 @@ void git_links_free(struct git_links *);
  * the tree's absolute place, is left out. */
 void git_links_add(struct git_links *, const char *at, const char *target, const char *top);
 
-/* git_links_class(l, table, path, verdict): make ${verdict} worse if ${path} is reached under
- * another name that says more. */
-void git_links_class(struct git_links *, const struct file_classes *, const char *path,
+/* git_links_class(l, table, path, is_link, verdict): make ${verdict} worse if ${path} is reached
+ * under another name that says more; ${is_link}: it is a link itself. More names than are looked at
+ * are as bad as the worst. */
+void git_links_class(struct git_links *, const struct file_classes *, const char *path, bool is_link,
                      struct file_class_verdict *);
 
 #endif

@@ -185,8 +185,10 @@ static int read_is_new(struct fetch *f, struct git_ref *ref, const char *peeled,
         char base[GIT_ID_MAX + 1];
         if (ref->commits_all || (ref->kind == GIT_REF_TAG && !tips_is_known(f, ref->tip)))
                 ref->is_new = true;
-        else if (ref->kind == GIT_REF_STASH || strcmp(ref->tip, ref->landed) == 0)
+        else if (strcmp(ref->tip, ref->landed) == 0)
                 ref->is_new = false;
+        else if (ref->kind == GIT_REF_STASH)
+                ref->is_new = true; /* named by its place: a newer one has moved it on */
         else if (!ref->host[0] || ref->kind == GIT_REF_TAG)
                 ref->is_new = true;
         else if (read_base(f, ref->host, peeled, base, err) < 0)

@@ -52,6 +52,11 @@ const char *file_classes_user_at(const struct file_classes *, size_t i, enum fil
  * file_class_git_config has looked at its keys. ${t} NULL: the built-in tables. */
 void file_class_of(const struct file_classes *, const char *path, struct file_class_verdict *);
 
+/* file_class_leads(t, path, verdict): of a symbolic link: could something of a class be found through
+ * it, because a row names a directory that it takes the place of (".github" of ".github/workflows/")?
+ * What it leads to need not be looked at then. ${t} NULL: the built-in tables. */
+bool file_class_leads(const struct file_classes *, const char *path, struct file_class_verdict *);
+
 /* file_class_is_git_config(path): is it one whose keys decide (config, config.worktree in a git
  * directory, .gitmodules, .gitconfig)? file_class_is_attributes(path): .gitattributes,
  * info/attributes.

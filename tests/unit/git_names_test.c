@@ -161,7 +161,7 @@ static enum file_class through(struct git_links *l, const char *path)
 {
         struct file_class_verdict v = {0};
         file_class_of(NULL, path, &v);
-        git_links_class(l, NULL, path, &v);
+        git_links_class(l, NULL, path, false, &v);
         return v.class;
 }
 
@@ -169,7 +169,7 @@ static void links(void)
 {
         struct git_links l = {0};
         git_links_add(&l, ".vscode", "conf", "/ws");
-        git_links_add(&l, "a/Makefile", "../b/./c/../rules", "/ws");
+        git_links_add(&l, "a/Makefile", "../b/./rules", "/ws");
         git_links_add(&l, ".envrc", "/ws/env/main", "/ws");
         git_links_add(&l, "up", "../../etc", "/ws");
         git_links_add(&l, ".idea", "loop1", "/ws");
@@ -185,7 +185,17 @@ static void links(void)
         CHECK("a neighbour is plain", through(&l, "conf2/tasks.txt") == FILE_PLAIN);
         CHECK("what no link leads to is plain", through(&l, "b/c") == FILE_PLAIN);
         CHECK("links in a circle come to an end", through(&l, "loop1/x") != FILE_CLASS_COUNT);
+        git_links_add(&l, "turn", "b/../c", "/ws");
+        CHECK("a link that turns round makes nothing plain", through(&l, "b/c") != FILE_PLAIN);
         git_links_free(&l);
+}
+
+static void leads(void)
+{
+        struct file_class_verdict v = {0};
+        CHECK("a link in place of a directory of a row",
+              file_class_leads(NULL, "sub/.github", &v) && v.class != FILE_PLAIN);
+        CHECK("a link that no row begins with", !file_class_leads(NULL, "docs", &v));
 }
 
 static void commits(void)
@@ -214,6 +224,7 @@ int main(void)
         entries();
         settings();
         links();
+        leads();
         commits();
         return check_end();
 }
