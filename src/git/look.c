@@ -1,6 +1,6 @@
 /* look.c - which work trees are repositories: in the box, where git in a box says so, and on the
- * host. Candidates come from the caller; submodules that either side names are added. Nothing that
- * the box prints is used as a path before it was checked. */
+ * host. Candidates come from the caller; submodules that either side names, and work trees that the
+ * host has, are added. Nothing that the box prints is used as a path before it was checked. */
 #include "git/beneath.h"
 #include "git/fetch_int.h"
 
