@@ -223,7 +223,7 @@ prepare=with_module attack 97 "in a submodule's repository" lib_carried "lib/$ev
 cd lib; evil; commit; rm -r .github; cd ..; git commit -qam 'the module'
 BOX
 with_worktree() { echo wt >>.git/info/exclude && git worktree add -q wt side; }
-prepare=with_worktree attack 97 'in a linked worktree' carried "$evil" <<'BOX'
+prepare=with_worktree attack 97 'in a linked worktree' carried "wt/$evil" <<'BOX'
 cd wt; evil; commit; rm -r .github
 BOX
 

@@ -74,8 +74,7 @@ whole 'on main'
 same 'on main: nothing is pending' "$(timeout 200 "$ostiary" diff "$box" --name-only 2>/dev/null </dev/null)" ''
 echo mine >mine && git add mine && git commit -qm mine
 check 'on main: the person commits on top' $? "$(git status --porcelain)"
-git reset -q --hard HEAD~1
-git status >/dev/null
+git reset -q HEAD~1 && rm mine
 undo
 same 'on main: undo moves the branch back' "$code $(git rev-parse HEAD)" "0 $head"
 same 'on main: and the files' "$(tree)" "$before"

@@ -204,6 +204,40 @@ static bool is_pending(void *arg, const char *path)
         return false;
 }
 
+/* has_commit(m, id): will the host's repository of a submodule have this commit? */
+static bool has_commit(const struct apply_unit *m, const char *id)
+{
+        struct err none = {0};
+        const char *const argv[] = {"cat-file", "-e", id, NULL};
+        struct git_call call = {.dir = m->repo->dir, .argv = argv, .out_fd = -1};
+        for (size_t k = 0; k < m->repo->refs_n; k++) {
+                const struct git_ref *ref = &m->repo->refs[k];
+                for (size_t i = 0; m->refs[k] == FATE_TAKE && i < ref->commits_n; i++)
+                        if (strcmp(ref->commits[i].id, id) == 0)
+                                return true;
+        }
+        return git_call_host(&call, NULL, &none) == 0;
+}
+
+/* find_module(j, u): a submodule that the commits set to one of its commits that the host does not
+ * get: whoever checked them out would look for it in vain. Submodules are decided before. */
+static const struct git_path *find_module(const struct apply_job *j, const struct apply_unit *u)
+{
+        for (size_t i = 0; i < u->repo->touched.n; i++) {
+                const struct git_path *p = &u->repo->touched.v[i];
+                if (p->mode != 0160000)
+                        continue;
+                _cleanup_free_ char *path = str_fmt("%s%s%s", u->repo->path,
+                                                    *u->repo->path ? "/" : "", p->path);
+                for (size_t k = 0; k < j->fetch.n; k++)
+                        if (j->units[k].repo->host_git &&
+                            strcmp(j->units[k].repo->path, path) == 0 &&
+                            !has_commit(&j->units[k], p->id))
+                                return p;
+        }
+        return NULL;
+}
+
 /* find_obstacle(j, u): what keeps the branch from moving, before anybody is asked. */
 static void find_obstacle(struct apply_job *j, struct apply_unit *u)
 {
@@ -220,6 +254,13 @@ static void find_obstacle(struct apply_job *j, struct apply_unit *u)
                 unit_waits(u, str_fmt("%s: %s", name,
                                       it->fate == FATE_CONFLICT ? apply_conflict_words(it->conflict)
                                                                 : it->why));
+                return;
+        }
+        const struct git_path *module = find_module(j, u);
+        if (module) {
+                _cleanup_free_ char *name = str_quote(module->path);
+                unit_waits(u, str_fmt("it sets the submodule %s to a commit that stays in the box",
+                                      name));
                 return;
         }
         if (git_land_obstacle(u->repo, is_pending, arg, &why, &err) < 0)

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* To compare the work tree git may run filters that the box named: nobody waits long for them. */
+enum { ASIDE_PATIENCE_MS = 15 * 1000 };
 enum {
         ASIDE_OUT_MAX = 64 << 20,
         ASIDE_STAGED_MAX = 10000,
@@ -47,7 +49,7 @@ static bool aside_has(const struct strs *s, const char *path)
 }
 
 /* aside_unequal(f, paths): sorted: what the work tree has otherwise than the index. */
-static void aside_unequal(struct fetch *f, struct strs *paths)
+static int aside_unequal(struct fetch *f, struct strs *paths)
 {
         _cleanup_buf_ struct buf out = {.max = ASIDE_OUT_MAX};
         _cleanup_free_ struct git_raw *raws = NULL;
@@ -58,12 +60,13 @@ static void aside_unequal(struct fetch *f, struct strs *paths)
                          FETCH_ARGV("-c", "core.checkStat=minimal", "-c", "core.trustctime=false",
                                     "diff-files", "--raw", "-z", "--no-abbrev", "--no-renames"),
                          NULL, &out, &none) != 0)
-                return;
+                return -1;
         aside_raws(f, &out, &raws, &n);
         for (size_t i = 0; i < n; i++)
                 strs_add(paths, raws[i].path);
         if (paths->n)
                 qsort(paths->v, paths->n, sizeof *paths->v, aside_by_text);
+        return 0;
 }
 
 /* aside_flagged(f, raws, n, paths): those that git was told not to compare (assume-unchanged,
@@ -98,6 +101,7 @@ void aside_staged(struct fetch *f)
         const char *empty = f->id_len == 64 ? ASIDE_EMPTY_SHA256 : ASIDE_EMPTY_SHA1;
         const char *with = f->repo->head_id[0] ? f->repo->head_id : empty;
         size_t n;
+        f->patience_ms = ASIDE_PATIENCE_MS;
         if (fetch_inside(f,
                          FETCH_ARGV("diff-index", "--cached", "--raw", "-z", "--no-abbrev",
                                     "--no-renames", with, "--"),
@@ -106,10 +110,12 @@ void aside_staged(struct fetch *f)
         aside_raws(f, &out, &raws, &n);
         if (n == 0)
                 return;
-        aside_unequal(f, &unequal);
-        aside_flagged(f, raws, n, &flagged);
+        /* If it cannot be told apart, all that is staged is shown. */
+        bool is_told = aside_unequal(f, &unequal) == 0;
+        if (is_told)
+                aside_flagged(f, raws, n, &flagged);
         for (size_t i = 0; i < n; i++)
-                if (aside_has(&unequal, raws[i].path) || aside_has(&flagged, raws[i].path))
+                if (!is_told || aside_has(&unequal, raws[i].path) || aside_has(&flagged, raws[i].path))
                         git_bag_add(&bag, &raws[i], NULL);
         /* Its blobs are the box's word: the class of the name alone. */
         struct fetch_classes classes = {.table = f->want->classes};

@@ -10,16 +10,36 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+/* Files of a box can make git wait: for all calls together not longer than this. */
+enum { FETCH_ALL_MS = 120 * 1000 };
+
+static int64_t fetch_now_ms(void)
+{
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
 
 int fetch_inside(struct fetch *f, const char *const *argv, const struct buf *in, struct buf *out,
                  struct err *err)
 {
+        int64_t most = f->patience_ms ? f->patience_ms : GIT_PATIENCE_MS;
+        if (*f->left_ms <= 0)
+                return err_set(err, E_INPUT, "reading the box's repositories took too long");
+        if (most > *f->left_ms)
+                most = *f->left_ms;
+        int64_t began = fetch_now_ms();
         struct git_call call = {.dir = f->repo->dir,
                                 .argv = argv,
                                 .in = in ? in->data : NULL,
                                 .in_len = in ? in->len : 0,
-                                .out = out};
-        return f->want->inside->run(f->want->inside->arg, &call, err);
+                                .out = out,
+                                .patience_ms = (uint32_t)most};
+        int r = f->want->inside->run(f->want->inside->arg, &call, err);
+        *f->left_ms -= fetch_now_ms() - began;
+        return r;
 }
 
 int fetch_host(struct fetch *f, const char *const *argv, const struct buf *in, struct buf *out,
@@ -99,7 +119,8 @@ int git_fetch(struct git_fetch *out, const struct git_want *want, struct err *er
                 return 0;
         }
         struct fetch *works = NULL;
-        int r = look_all(out, &works, want, err);
+        int64_t left_ms = FETCH_ALL_MS;
+        int r = look_all(out, &works, want, &left_ms, err);
         for (size_t i = 0; r == 0 && i < out->n; i++)
                 fetch_repo(&works[i]);
         for (size_t i = 0; i < out->n; i++)
@@ -112,18 +133,21 @@ int git_fetch(struct git_fetch *out, const struct git_want *want, struct err *er
 
 int git_fetch_pending(const struct git_want *want, struct err *err)
 {
-        struct git_fetch f = {0};
-        if (git_fetch(&f, want, err) < 0)
-                return -1;
-        int is_some = f.waits != NULL;
-        for (size_t i = 0; i < f.n; i++) {
-                /* What cannot be read now is in the box alone. */
-                is_some |= f.v[i].waits != NULL;
-                for (size_t k = 0; k < f.v[i].refs_n; k++)
-                        is_some |= f.v[i].refs[k].is_new || f.v[i].refs[k].refused;
-        }
-        git_fetch_free(&f);
-        return is_some;
+        struct git_fetch list = {0};
+        struct fetch *works = NULL;
+        int64_t left_ms = FETCH_ALL_MS;
+        int is_some = 0;
+        if (!git_call_is_there())
+                return 0;
+        int r = look_all(&list, &works, want, &left_ms, err);
+        for (size_t i = 0; r == 0 && !is_some && i < list.n; i++)
+                if (!list.v[i].waits && !list.v[i].shares && tips_list(&works[i]) == 0)
+                        is_some = tips_pending(&works[i]);
+        for (size_t i = 0; i < list.n; i++)
+                fetch_work_free(&works[i]);
+        free(works);
+        git_fetch_free(&list);
+        return r < 0 ? -1 : is_some;
 }
 
 static void fetch_free_ref(struct git_ref *ref)

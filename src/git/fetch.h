@@ -127,7 +127,8 @@ struct git_want {
         const char *workspace; /* absolute */
         const struct strs *trees; /* candidates: work trees, from the top of the workspace ("" is
                                      the top); those that are none are passed over, submodules
-                                     that the host or the box names are added */
+                                     that the host or the box names, and linked work trees that
+                                     the host has there, are added */
         const struct file_classes *classes;
         const char *scratch; /* a directory of ours (0700) for quarantines: SCRATCH/N/objects. What
                                 is there from an earlier fetch is used again if it fits */

@@ -42,6 +42,8 @@ struct fetch {
         size_t id_len;       /* 40 or 64 */
         char *box_common;
         bool is_box_shallow, is_host_shallow, is_detached;
+        uint32_t patience_ms; /* with git in the box; 0: the usual */
+        int64_t *left_ms;     /* of all calls in the box together, packs aside */
         struct git_tips box;  /* all refs of the box */
         struct git_tips host; /* all of the host */
         struct strs known;    /* sorted: ids of the host's refs that are there, each once */
@@ -70,11 +72,15 @@ int fetch_objects(struct fetch *, const char *type, const struct buf *ids, size_
 int fetch_waits(struct git_repo *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* look.c: fill ${f} and ${works} (one each) with every repository. */
-int look_all(struct git_fetch *, struct fetch **works, const struct git_want *, struct err *);
+int look_all(struct git_fetch *, struct fetch **works, const struct git_want *, int64_t *left_ms,
+             struct err *);
 
 /* tips.c: the refs of both sides. tips_is_known(f, id): a ref of the host names it. */
 int tips_list(struct fetch *);
 bool tips_is_known(const struct fetch *, const char *id);
+/* tips_pending(f): after tips_list: is some ref of the box new, as read.c would say? Asks the host's
+ * git alone; what it does not know is new. */
+bool tips_pending(struct fetch *);
 
 /* take.c: get what is new; refs that cannot be had are refused. */
 int take_all(struct fetch *);

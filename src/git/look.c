@@ -1,6 +1,6 @@
 /* look.c - which work trees are repositories: in the box, where git in a box says so, and on the
- * host. Candidates come from the caller; submodules that either side names are added. Nothing that
- * the box prints is used as a path before it was checked. */
+ * host. Candidates come from the caller; submodules that either side names, and work trees that the
+ * host has, are added. Nothing that the box prints is used as a path before it was checked. */
 #include "git/beneath.h"
 #include "git/fetch_int.h"
 
@@ -10,9 +10,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
-enum { LOOK_REPOS_MAX = 1000, LOOK_OUT_MAX = 1 << 20 };
+enum { LOOK_REPOS_MAX = 1000, LOOK_OUT_MAX = 1 << 20, LOOK_PATH_MAX = 2048 };
 
 /* What rev-parse says of a directory. */
 struct look {
@@ -87,6 +88,10 @@ static int look_host(const struct git_want *want, struct git_repo *r, struct loo
                 return fetch_waits(r, "on the host a link stands where the box has a directory");
         if (inside == 0 || lstat(dot, &st) < 0)
                 return 0;
+        /* A link on the host would lead to a repository that is none of the box's business. */
+        _cleanup_free_ char *real = realpath(r->dir, NULL);
+        if (!real || strcmp(real, r->dir) != 0)
+                return fetch_waits(r, "on the host its place leads elsewhere through a link");
         _cleanup_buf_ struct buf out = {.max = LOOK_OUT_MAX};
         struct git_call call = {.dir = r->dir, .argv = look_argv, .out = &out};
         int status = git_call_host(&call, NULL, &err);
@@ -120,9 +125,15 @@ static int look_match(struct fetch *f, const struct look *box, const struct look
         return 0;
 }
 
-/* look_add(f, path): a new repository in the list. */
+/* What is looked for, and how long it may take. */
+struct look_for {
+        const struct git_want *want;
+        int64_t *left_ms;
+};
+
+/* look_add(out, works, what, path): a new repository in the list. */
 static struct fetch *look_add(struct git_fetch *out, struct fetch **works,
-                              const struct git_want *want, const char *path)
+                              const struct look_for *what, const char *path)
 {
         size_t n = out->n;
         out->v = realloc(out->v, (n + 1) * sizeof *out->v);
@@ -130,9 +141,9 @@ static struct fetch *look_add(struct git_fetch *out, struct fetch **works,
         if (!out->v || !*works)
                 str_no_memory();
         out->v[n] = (struct git_repo){.path = str_dup(path),
-                                      .dir = *path ? str_fmt("%s/%s", want->workspace, path)
-                                                   : str_dup(want->workspace)};
-        (*works)[n] = (struct fetch){.want = want};
+                                      .dir = *path ? str_fmt("%s/%s", what->want->workspace, path)
+                                                   : str_dup(what->want->workspace)};
+        (*works)[n] = (struct fetch){.want = what->want, .left_ms = what->left_ms};
         out->n++;
         return &(*works)[n];
 }
@@ -146,14 +157,27 @@ static void look_drop(struct git_fetch *out)
         free(r->waits);
 }
 
+/* look_is_place(path): can a work tree be there? Not within a git directory. */
+static bool look_is_place(const char *path)
+{
+        if (!git_raw_is_path(path) || strlen(path) >= LOOK_PATH_MAX)
+                return false;
+        for (const char *p = path; *p;) {
+                size_t n = strcspn(p, "/");
+                if (n == 4 && strncasecmp(p, ".git", 4) == 0)
+                        return false;
+                p += n + (p[n] == '/');
+        }
+        return true;
+}
+
 /* look_modules(text, len, base, todo): "submodule.NAME.path" NL PATH NUL ... */
 static void look_modules(const char *text, size_t len, const char *base, struct strs *todo)
 {
         for (const char *end = text + len; text < end;) {
                 size_t n = strnlen(text, (size_t)(end - text));
                 const char *path = memchr(text, '\n', n);
-                if (path && text + n < end && git_raw_is_path(path + 1) &&
-                    strlen(path + 1) < 4096 && todo->n < LOOK_REPOS_MAX)
+                if (path && text + n < end && look_is_place(path + 1) && todo->n < LOOK_REPOS_MAX)
                         strs_addf(todo, "%s%s%s", base, *base ? "/" : "", path + 1);
                 text += n + 1;
         }
@@ -208,11 +232,11 @@ static void look_fill(struct fetch *f, struct look *box, struct look *host, int 
         r->host_common = take_ptr(&host->common);
 }
 
-/* look_one(out, works, want, path, todo, err): 0; -1 when git cannot be run at all. */
-static int look_one(struct git_fetch *out, struct fetch **works, const struct git_want *want,
+/* look_one(out, works, what, path, todo, err): 0; -1 when git cannot be run at all. */
+static int look_one(struct git_fetch *out, struct fetch **works, const struct look_for *what,
                     const char *path, struct strs *todo, struct err *err)
 {
-        struct fetch *f = look_add(out, works, want, path);
+        struct fetch *f = look_add(out, works, what, path);
         struct git_repo *r = f->repo = &out->v[out->n - 1];
         _cleanup_look_ struct look box = {0}, host = {0};
         _cleanup_buf_ struct buf text = {.max = LOOK_OUT_MAX};
@@ -309,18 +333,19 @@ static void look_share(struct git_fetch *out, struct fetch *works)
 }
 
 int look_all(struct git_fetch *out, struct fetch **works, const struct git_want *want,
-             struct err *err)
+             int64_t *left_ms, struct err *err)
 {
+        const struct look_for what = {.want = want, .left_ms = left_ms};
         _cleanup_strs_ struct strs todo = {0}, seen = {0};
         for (size_t i = 0; i < want->trees->n; i++)
-                if (!*want->trees->v[i] || git_raw_is_path(want->trees->v[i]))
+                if (!*want->trees->v[i] || look_is_place(want->trees->v[i]))
                         strs_add(&todo, want->trees->v[i]);
         /* Twice: first to know them all, then in the order that they are wanted in. */
         for (size_t i = 0; i < todo.n && out->n < LOOK_REPOS_MAX; i++) {
                 if (strs_has(&seen, todo.v[i]))
                         continue;
                 strs_add(&seen, todo.v[i]);
-                if (look_one(out, works, want, todo.v[i], &todo, err) < 0)
+                if (look_one(out, works, &what, todo.v[i], &todo, err) < 0)
                         return -1;
         }
         for (size_t i = 0; i + 1 < out->n; i++) { /* few: by selection, both lists at once */

@@ -216,3 +216,41 @@ int tips_list(struct fetch *f)
                 tips_ref(f, GIT_REF_HEAD, "HEAD", tips_local(f, "HEAD"), r->head_id);
         return 0;
 }
+
+/* tips_is_more(f, tip): does it reach a commit that no ref of the host reaches? */
+static bool tips_is_more(struct fetch *f, const char *tip)
+{
+        _cleanup_buf_ struct buf in = {0}, out = {.max = 4096};
+        struct err none = {0};
+        buf_put_fmt(&in, "%s\n", tip);
+        for (size_t i = 0; i < f->known.n; i++)
+                buf_put_fmt(&in, "^%s\n", f->known.v[i]);
+        return fetch_host(f, FETCH_ARGV("rev-list", "--max-count=1", "--stdin"), &in, &out,
+                          &none) != 0 ||
+               out.len != 0;
+}
+
+bool tips_pending(struct fetch *f)
+{
+        const struct git_repo *r = f->repo;
+        for (size_t i = 0; i < r->refs_n; i++) {
+                const struct git_ref *ref = &r->refs[i];
+                struct err none = {0};
+                _cleanup_buf_ struct buf out = {.max = 4096};
+                if (ref->refused || strcmp(ref->tip, ref->host) == 0 ||
+                    strcmp(ref->tip, ref->landed) == 0)
+                        continue;
+                bool is_known = tips_is_known(f, ref->tip);
+                if (!is_known && (!r->host_git || ref->kind == GIT_REF_TAG ||
+                                  tips_is_more(f, ref->tip)))
+                        return true;
+                if (ref->kind == GIT_REF_STASH)
+                        continue;
+                if (!ref->host[0] || ref->kind == GIT_REF_TAG)
+                        return true;
+                if (fetch_host(f, FETCH_ARGV("merge-base", "--is-ancestor", ref->tip, ref->host),
+                               NULL, &out, &none) != 0)
+                        return true;
+        }
+        return false;
+}

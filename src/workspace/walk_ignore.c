@@ -84,14 +84,20 @@ enum ignore_says walk_repo_says(const struct walk_repo *r, const char *path, boo
         return says == IGNORE_SILENT ? ignore_match(r->user, path, is_dir) : says;
 }
 
-void walk_ignore_enter(struct walk *w, struct walk_frame *f)
+bool walk_ignore_is_repo(const struct walk *w, const struct walk_frame *f)
 {
         struct stat st;
+        int dir = w->root->kind == WS_ROOT_COW ? host_fd(w, f) : -1;
+        return dir >= 0 && fstatat(dir, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+void walk_ignore_enter(struct walk *w, struct walk_frame *f)
+{
         int dir = w->root->kind == WS_ROOT_COW ? host_fd(w, f) : -1;
         if (dir < 0 || f->ignored)
                 return;
         f->rules = walk_ignore_read(dir, ".gitignore");
-        if (fstatat(dir, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0)
+        if (walk_ignore_is_repo(w, f))
                 f->repo = walk_repo_open(w, dir);
         else if (f->depth == 0)
                 f->above = walk_above_read(w);

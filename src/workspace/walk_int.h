@@ -97,6 +97,8 @@ const char *walk_git_refusal(const struct walk *, const struct walk_frame *, con
 /* --- walk_ignore.c -----------------------------------------------------------------------------
  */
 
+/* walk_ignore_is_repo(w, f): has the host's directory a .git? */
+bool walk_ignore_is_repo(const struct walk *, const struct walk_frame *);
 /* walk_ignore_enter(w, f): read what the host's directory says; walk_ignore_leave(f). */
 void walk_ignore_enter(struct walk *, struct walk_frame *);
 void walk_ignore_leave(struct walk_frame *);

@@ -97,8 +97,11 @@ static void inherit(struct walk *w, const struct walk_frame *f, struct walk_fram
 void walk_judge_dir(struct walk *w, struct walk_frame *f, struct walk_frame *sub, const char *name,
                     const struct ws_change *c)
 {
-        sub->ignored = f->ignored;
-        if (!sub->ignored && is_output(w, f, name, c))
+        /* A work tree of the host's in a directory that is ignored (.worktrees/x) is somebody's work,
+         * and has ignore files of its own. */
+        bool is_repo = walk_ignore_is_repo(w, sub);
+        sub->ignored = is_repo ? 0 : f->ignored;
+        if (!is_repo && !sub->ignored && is_output(w, f, name, c))
                 sub->ignored = ignored_at(w->tally, c->path);
         inherit(w, f, sub, name, c);
         walk_ignore_enter(w, sub);

@@ -83,6 +83,16 @@ static void begin(const char *host)
 
 static struct git_fetch got;
 
+/* pending_as_fetched(): what git_fetch_pending should say. */
+static int pending_as_fetched(void)
+{
+        int is_new = 0;
+        for (size_t i = 0; i < got.n; i++)
+                for (size_t k = 0; k < got.v[i].refs_n; k++)
+                        is_new |= got.v[i].refs[k].is_new;
+        return is_new;
+}
+
 static void fetch(const char *tree)
 {
         static const struct git_inside where = {.run = inside};
@@ -100,6 +110,13 @@ static void fetch(const char *tree)
         git_fetch_free(&got);
         int r = git_fetch(&got, &want, &err);
         check(r == 0, "the box's repositories are read", "%s", err.text);
+        int pends = git_fetch_pending(&want, &err), is_bad = 0, is_new = pending_as_fetched();
+        for (size_t i = 0; i < got.n; i++)
+                for (size_t k = 0; k < got.v[i].refs_n; k++)
+                        is_bad |= got.v[i].refs[k].refused != NULL;
+        /* What is refused only when it is fetched is said to pend. */
+        check(pends == is_new || (is_bad && pends), "what pends is told without fetching",
+              "%d, and %d is new", pends, is_new);
         strs_free(&trees);
         free(ws);
         free(scratch);
@@ -469,6 +486,28 @@ static void linked(void)
               ref("refs/heads/main")->worst != FILE_PLAIN);
 }
 
+static void elsewhere(void)
+{
+        begin("git init -q other; cd other; echo o > o; git add o; git commit -qm o; cd ..; ln -s "
+              "../other ws/link");
+        sh("cd box; rm link; git init -q link; cd link; echo e > e; git add e; git commit -qm e");
+        fetch("link");
+        CHECK("a repository behind a link of the host is left alone",
+              got.n == 1 && repo()->waits && !repo()->host_git);
+        sh("rm -rf other");
+
+        begin("true");
+        sh("cd box; git checkout -qb old; git checkout -q main; echo b > b; git add b; git commit "
+           "-qm b; git tag t; git reset -q --hard HEAD~1; git tag -d t >/dev/null");
+        fetch("");
+        CHECK("a new name for what the host has is new",
+              ref("refs/heads/old")->is_new && ref("refs/heads/old")->commits_all == 0);
+        begin("cd ws; echo b > b; git add b; git commit -qm b");
+        sh("cd box; git reset -q --hard HEAD~1");
+        fetch("");
+        CHECK("a branch that is behind is not", !ref("refs/heads/main")->is_new);
+}
+
 static void again(void)
 {
         begin("true");
@@ -515,6 +554,7 @@ int main(void)
         several();
         aside();
         linked();
+        elsewhere();
         again();
         git_fetch_free(&got);
         free(home);

@@ -227,17 +227,19 @@ static void ignored(void)
         put("ih/.gitignore", "out/\n");
         put("ih/out/mine/.git/HEAD", "x");
         put("iu/out/mine/.git/HEAD", "y");
+        put("iu/out/mine/work", "x");
         put("iu/out/dep/.git/HEAD", "x");
         put("iu/out/dep/code", "x");
         struct ws_root r = root_of(LAYERS("iu", "ih"), 1);
         r.host_fd = r.before.layers[0].fd;
         _cleanup_free_ char *got = changes(&r, NULL);
-        check_str("of what is ignored only the host's own repositories are noted", got,
-                  "hidden out 1\ngit [out/mine]\n");
+        check_str("of what is ignored only the host's own repositories are told", got,
+                  "added -f out/mine/work\nhidden out 1\ngit [out/mine]\n");
         _cleanup_free_ char *all = changes(&r, &(struct ws_query){.with_ignored = true});
         check_str("and all of them when it is asked for", all,
                   "added -d out/dep ignored\n"
                   "added -f out/dep/code ignored\n"
+                  "added -f out/mine/work\n"
                   "hidden out 1\n"
                   "git [out/dep]\n"
                   "git [out/mine]\n");
