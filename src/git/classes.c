@@ -110,28 +110,37 @@ static void classes_host_links(struct fetch_classes *c, struct strs *lines)
                         strs_addf(lines, "%.*s %s", (int)f->id_len, p + 12, p + 13 + f->id_len);
 }
 
+/* classes_links_read(c, lines): their targets; each blob is read once. */
+static void classes_links_read(struct fetch_classes *c, struct strs *lines)
+{
+        struct err none = {0};
+        _cleanup_buf_ struct buf ids = {0};
+        struct classes_links l = {.classes = c, .lines = lines};
+        size_t id_len = c->from->id_len;
+        if (lines->n == 0)
+                return;
+        qsort(lines->v, lines->n, sizeof *lines->v, classes_by_text);
+        for (size_t i = 0; i < lines->n; i++)
+                if (i == 0 || strncmp(lines->v[i], lines->v[i - 1], id_len) != 0)
+                        buf_put_fmt(&ids, "%.*s\n", (int)id_len, lines->v[i]);
+        c->are_links_lost |= fetch_objects(c->from, "blob", &ids, 4096, LINKS_ALL_MAX, classes_link,
+                                           &l, &none) < 0;
+}
+
 /* classes_links_load(c, raws, n): the links of the host's tree, and those that are new. */
 static void classes_links_load(struct fetch_classes *c, const struct git_raw *raws, size_t n)
 {
-        _cleanup_strs_ struct strs lines = {0};
-        if (!c->has_links)
-                classes_host_links(c, &lines);
+        _cleanup_strs_ struct strs host = {0}, new = {0};
+        if (!c->has_links) {
+                classes_host_links(c, &host);
+                classes_links_read(c, &host);
+                c->links.is_lost = false; /* odd links of the user's own say nothing of the box */
+        }
         c->has_links = true;
         for (size_t i = 0; i < n; i++)
                 if ((raws[i].mode & 0170000) == 0120000)
-                        strs_addf(&lines, "%s %s", raws[i].id, raws[i].path);
-        struct err none = {0};
-        _cleanup_buf_ struct buf ids = {0};
-        struct classes_links l = {.classes = c, .lines = &lines};
-        size_t id_len = c->from->id_len;
-        if (lines.n == 0)
-                return;
-        qsort(lines.v, lines.n, sizeof *lines.v, classes_by_text);
-        for (size_t i = 0; i < lines.n; i++)
-                if (i == 0 || strncmp(lines.v[i], lines.v[i - 1], id_len) != 0)
-                        buf_put_fmt(&ids, "%.*s\n", (int)id_len, lines.v[i]);
-        c->are_links_lost |= fetch_objects(c->from, "blob", &ids, 4096, LINKS_ALL_MAX, classes_link, &l,
-                                          &none) < 0;
+                        strs_addf(&new, "%s %s", raws[i].id, raws[i].path);
+        classes_links_read(c, &new);
 }
 
 void fetch_classes_load(struct fetch_classes *c, const struct git_raw *raws, size_t n)
