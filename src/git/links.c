@@ -123,8 +123,8 @@ static void links_from(struct links_walk *w, const char *path, int depth)
                      i < w->links->n && strcmp(w->links->v[i].to, part) == 0; i++) {
                         if (w->names_n++ > LINKS_NAMES_MAX)
                                 return;
-                        _cleanup_free_ char *name = str_fmt("%s%s%s", w->links->v[i].at,
-                                                            *rest ? "/" : "", rest);
+                        _cleanup_free_ char *name =
+                                str_fmt("%s%s%s", w->links->v[i].at, *rest ? "/" : "", rest);
                         links_name(w, name);
                         if (depth < LINKS_DEPTH)
                                 links_from(w, name, depth + 1);
