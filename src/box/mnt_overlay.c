@@ -58,8 +58,7 @@ static int set_written(int ctx, const struct written *w)
 }
 
 /* many(lowers, n, w, is_old, err): as above, through a context of our own. */
-static int many(const int *lowers, size_t n, const struct written *w, bool *is_old,
-                struct err *err)
+static int many(const int *lowers, size_t n, const struct written *w, bool *is_old, struct err *err)
 {
         _cleanup_close_ int ctx = fsopen("overlay", FSOPEN_CLOEXEC);
         if (ctx < 0)

@@ -135,10 +135,10 @@ static int mount_cow(struct build *b, size_t i, int src_fd, int layer_fd, struct
                 v[n] = src_fd;
                 v[n + (src_fd >= 0)] = b->empty_fd;
                 if (open_lowers(b, i, v, err) == 0)
-                        mnt = layer_fd < 0 ? mnt_overlay_view(v, n + (src_fd >= 0) + 1, b->stage_fd,
-                                                              err)
-                                           : mnt_overlay_rw(v, n + (src_fd >= 0), layer_fd,
-                                                            b->stage_fd, err);
+                        mnt = layer_fd < 0
+                                      ? mnt_overlay_view(v, n + (src_fd >= 0) + 1, b->stage_fd, err)
+                                      : mnt_overlay_rw(v, n + (src_fd >= 0), layer_fd, b->stage_fd,
+                                                       err);
                 for (size_t k = 0; k < n; k++)
                         close_fd(&v[k]);
         }

@@ -71,8 +71,7 @@ static int aside_unequal(struct fetch *f, struct strs *paths)
 
 /* aside_flagged(f, raws, n, paths): those that git was told not to compare (assume-unchanged,
  * skip-worktree). */
-static void aside_flagged(struct fetch *f, const struct git_raw *raws, size_t n,
-                          struct strs *paths)
+static void aside_flagged(struct fetch *f, const struct git_raw *raws, size_t n, struct strs *paths)
 {
         _cleanup_buf_ struct buf out = {.max = ASIDE_OUT_MAX};
         struct err none = {0};
@@ -115,7 +114,8 @@ void aside_staged(struct fetch *f)
         if (is_told)
                 aside_flagged(f, raws, n, &flagged);
         for (size_t i = 0; i < n; i++)
-                if (!is_told || aside_has(&unequal, raws[i].path) || aside_has(&flagged, raws[i].path))
+                if (!is_told || aside_has(&unequal, raws[i].path) ||
+                    aside_has(&flagged, raws[i].path))
                         git_bag_add(&bag, &raws[i], NULL);
         /* Its blobs are the box's word: the class of the name alone. */
         struct fetch_classes classes = {.table = f->want->classes};
@@ -125,8 +125,9 @@ void aside_staged(struct fetch *f)
 /* aside_ask(f, is_host, list): the repository's own file, without what it includes. */
 static int aside_ask(struct fetch *f, bool is_host, struct git_config_list *list)
 {
-        static const char *const fresh[] = {"core.repositoryformatversion\n0", "core.filemode\ntrue",
-                                            "core.bare\nfalse", "core.logallrefupdates\ntrue"};
+        static const char *const fresh[] = {"core.repositoryformatversion\n0",
+                                            "core.filemode\ntrue", "core.bare\nfalse",
+                                            "core.logallrefupdates\ntrue"};
         _cleanup_buf_ struct buf out = {.max = 4 << 20};
         struct err none = {0};
         const char *const *argv = FETCH_ARGV("config", "--local", "--no-includes", "-z", "--list");

@@ -61,11 +61,17 @@ static const char *const call_settings[][2] = {
 static void call_env(struct strs *env, const struct strs *more)
 {
         static const char *const kept[] = {"PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR"};
-        static const char *const fixed[] = {
-                "LC_ALL=C",           "GIT_TERMINAL_PROMPT=0",     "GIT_OPTIONAL_LOCKS=0",
-                "GIT_PAGER=cat",      "GIT_NO_REPLACE_OBJECTS=1",  "GIT_GRAFT_FILE=/dev/null",
-                "GIT_EDITOR=:",       "GIT_ADVICE=0",              "GIT_NO_LAZY_FETCH=1",
-                "GIT_ASKPASS=/bin/false", "SSH_ASKPASS=/bin/false"};
+        static const char *const fixed[] = {"LC_ALL=C",
+                                            "GIT_TERMINAL_PROMPT=0",
+                                            "GIT_OPTIONAL_LOCKS=0",
+                                            "GIT_PAGER=cat",
+                                            "GIT_NO_REPLACE_OBJECTS=1",
+                                            "GIT_GRAFT_FILE=/dev/null",
+                                            "GIT_EDITOR=:",
+                                            "GIT_ADVICE=0",
+                                            "GIT_NO_LAZY_FETCH=1",
+                                            "GIT_ASKPASS=/bin/false",
+                                            "SSH_ASKPASS=/bin/false"};
         for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
                 if (getenv(kept[i]))
                         strs_set_env(env, kept[i], getenv(kept[i]));

@@ -18,9 +18,9 @@ struct git_call {
         const void *in;          /* its standard input; NULL: empty */
         size_t in_len;
         const char *in_file; /* without ${in}: its input is this file */
-        struct buf *out;  /* what it prints; more than out->max is a failure. NULL: see out_fd */
-        int out_fd;       /* without ${out}: where it prints to, or -1: nowhere */
-        uint64_t out_max; /* bytes that may go to ${out_fd}; more is a failure */
+        struct buf *out;     /* what it prints; more than out->max is a failure. NULL: see out_fd */
+        int out_fd;          /* without ${out}: where it prints to, or -1: nowhere */
+        uint64_t out_max;    /* bytes that may go to ${out_fd}; more is a failure */
         uint32_t patience_ms; /* how long it may take; 0: GIT_PATIENCE_MS */
 };
 enum { GIT_PATIENCE_MS = 60 * 1000, GIT_PATIENCE_LONG_MS = 600 * 1000 };

@@ -114,8 +114,9 @@ int git_fetch(struct git_fetch *out, const struct git_want *want, struct err *er
 {
         *out = (struct git_fetch){0};
         if (!git_call_is_there()) {
-                out->waits = str_dup("there is no git on this machine: what the box committed waits "
-                                     "in it");
+                out->waits =
+                        str_dup("there is no git on this machine: what the box committed waits "
+                                "in it");
                 return 0;
         }
         struct fetch *works = NULL;

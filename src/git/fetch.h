@@ -28,10 +28,10 @@ enum { GIT_ID_MAX = 64 }; /* hexadecimal digits: 40 or 64 */
 
 /* A path that a commit, tag, stash or the index would bring. */
 struct git_path {
-        char *path;               /* from the top of the work tree; any bytes but NUL */
-        char what;                /* 'A', 'M', 'D', 'T' as git says */
-        unsigned mode;            /* after: 0100644, 0100755, 0120000, 0160000; 0: it goes */
-        char id[GIT_ID_MAX + 1];  /* after; zeros when it goes */
+        char *path;              /* from the top of the work tree; any bytes but NUL */
+        char what;               /* 'A', 'M', 'D', 'T' as git says */
+        unsigned mode;           /* after: 0100644, 0100755, 0120000, 0160000; 0: it goes */
+        char id[GIT_ID_MAX + 1]; /* after; zeros when it goes */
         struct file_class_verdict class;
         char commit[GIT_ID_MAX + 1]; /* the newest new commit that touches it; "" for a comparison
                                         of two trees */
@@ -65,11 +65,11 @@ struct git_ref {
         struct git_commit *commits;  /* reachable from the tip and from no ref of the host; newest
                                         first; at most GIT_COMMITS_MAX are listed */
         size_t commits_n, commits_all;
-        struct git_paths paths;    /* all that these commits bring, each by its own class; a path
+        struct git_paths paths; /* all that these commits bring, each by its own class; a path
                                       that came and went is there too */
-        enum file_class worst;     /* the most dangerous class of ${paths}, and of what else the
+        enum file_class worst;  /* the most dangerous class of ${paths}, and of what else the
                                       tip would bring to the branch it stands for */
-        bool is_new;               /* something of it is not on the host yet: commits, or a tag
+        bool is_new;            /* something of it is not on the host yet: commits, or a tag
                                       object, or a name, or a move other than backwards, that
                                       ${local} does not have. Only then are commits and paths read
                                     */
@@ -79,9 +79,9 @@ enum { GIT_COMMITS_MAX = 500, GIT_REFS_MAX = 10000, GIT_PATHS_MAX = 2000000 };
 
 /* A work tree of the box that is a repository there. */
 struct git_repo {
-        char *path; /* from the top of the workspace: "", "lib/sub" */
-        char *dir;  /* the same absolute: a box sees its workspace where the host has it */
-        char *host_git; /* the host's git directory for this work tree (git rev-parse
+        char *path;        /* from the top of the workspace: "", "lib/sub" */
+        char *dir;         /* the same absolute: a box sees its workspace where the host has it */
+        char *host_git;    /* the host's git directory for this work tree (git rev-parse
                            --absolute-git-dir), NULL: only the box has this repository */
         char *host_common; /* the directory that all of its work trees share */
         bool is_module;    /* a submodule: its git directory lies in another one's */
@@ -98,7 +98,7 @@ struct git_repo {
         size_t refs_n;
 
         /* The work tree's HEAD. */
-        char *head; /* the box's branch, "refs/heads/main"; NULL: detached */
+        char *head;                   /* the box's branch, "refs/heads/main"; NULL: detached */
         char head_id[GIT_ID_MAX + 1]; /* "" before the first commit */
         char *host_head;
         char host_head_id[GIT_ID_MAX + 1];
@@ -123,8 +123,8 @@ struct git_fetch {
 
 struct git_want {
         const struct git_inside *inside;
-        const char *box;       /* its name, as it stands in refs/ostiary/NAME */
-        const char *workspace; /* absolute */
+        const char *box;          /* its name, as it stands in refs/ostiary/NAME */
+        const char *workspace;    /* absolute */
         const struct strs *trees; /* candidates: work trees, from the top of the workspace ("" is
                                      the top); those that are none are passed over, submodules
                                      that the host or the box names, and linked work trees that

@@ -26,7 +26,7 @@ struct fetch_classes {
                 char id[GIT_ID_MAX + 1];
                 char *text; /* NULL: not to be had, or too large */
                 size_t len;
-        } *v;
+        } * v;
         size_t n;
         struct git_links links; /* of the host's tree, and of everything that is new */
         bool has_links;

@@ -83,8 +83,9 @@ static int graph_lines(struct git_graph *g, const char *text, size_t id_len, str
         for (const char *p = text; *p; p++)
                 n += *p == '\n';
         if (n > GRAPH_COMMITS_MAX)
-                return err_set(err, E_INPUT, "it has %zu commits that the host does not have, and "
-                                             "%d is the limit",
+                return err_set(err, E_INPUT,
+                               "it has %zu commits that the host does not have, and "
+                               "%d is the limit",
                                n, GRAPH_COMMITS_MAX);
         g->v = graph_alloc(n, sizeof *g->v);
         g->slots_n = n * 2 + 1;
@@ -235,8 +236,9 @@ int graph_raws(struct fetch *f, const char *const *argv, struct buf *text, struc
                 free(*v);
                 *v = NULL;
                 *n = 0;
-                return err_set(err, E_PROTO, "a tree of the box has a path that makes no sense, or "
-                                             "too many");
+                return err_set(err, E_PROTO,
+                               "a tree of the box has a path that makes no sense, or "
+                               "too many");
         }
         return 0;
 }
@@ -250,7 +252,8 @@ static void graph_author(const char *line, size_t n, struct git_node *c)
         char digits[24] = "";
         size_t left = n - who;
         if (close && left > 1)
-                memcpy(digits, close + 2, left - 1 < sizeof digits - 1 ? left - 1 : sizeof digits - 1);
+                memcpy(digits, close + 2,
+                       left - 1 < sizeof digits - 1 ? left - 1 : sizeof digits - 1);
         c->when_s = strtoll(digits, NULL, 10);
 }
 

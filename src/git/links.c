@@ -146,8 +146,8 @@ static void links_from(struct links_walk *w, const char *path, int depth)
                                         .why = "too many links lead to it"};
                                 return;
                         }
-                        _cleanup_free_ char *name = str_fmt("%s%s%s", w->links->v[i].at,
-                                                            *rest ? "/" : "", rest);
+                        _cleanup_free_ char *name =
+                                str_fmt("%s%s%s", w->links->v[i].at, *rest ? "/" : "", rest);
                         links_name(w, name);
                         links_from(w, name, depth + 1);
                 }

@@ -88,10 +88,6 @@ static int look_host(const struct git_want *want, struct git_repo *r, struct loo
                 return fetch_waits(r, "on the host a link stands where the box has a directory");
         if (inside == 0 || lstat(dot, &st) < 0)
                 return 0;
-        /* A link on the host would lead to a repository that is none of the box's business. */
-        _cleanup_free_ char *real = realpath(r->dir, NULL);
-        if (!real || strcmp(real, r->dir) != 0)
-                return fetch_waits(r, "on the host its place leads elsewhere through a link");
         _cleanup_buf_ struct buf out = {.max = LOOK_OUT_MAX};
         struct git_call call = {.dir = r->dir, .argv = look_argv, .out = &out};
         int status = git_call_host(&call, NULL, &err);
@@ -118,8 +114,9 @@ static int look_match(struct fetch *f, const struct look *box, const struct look
         if (box->id_len == 0)
                 return fetch_waits(r, "it names its objects by a hash that is not known here");
         if (has && host->id_len != box->id_len)
-                return fetch_waits(r, "the box's repository names its objects by %s and the "
-                                      "host's by %s",
+                return fetch_waits(r,
+                                   "the box's repository names its objects by %s and the "
+                                   "host's by %s",
                                    box->id_len == 40 ? "SHA-1" : "SHA-256",
                                    host->id_len == 40 ? "SHA-1" : "SHA-256");
         return 0;
@@ -224,7 +221,7 @@ static void look_fill(struct fetch *f, struct look *box, struct look *host, int 
         f->id_len = box->id_len;
         f->is_box_shallow = box->is_shallow;
         f->box_common = take_ptr(&box->common);
-        r->is_module = strstr(box->git_dir, "/.git/modules/") != NULL;
+        r->is_module = box->git_dir && strstr(box->git_dir, "/.git/modules/");
         if (has <= 0)
                 return;
         f->is_host_shallow = host->is_shallow;
@@ -243,8 +240,7 @@ static int look_one(struct git_fetch *out, struct fetch **works, const struct lo
         struct err why = {0};
         int status = fetch_inside(f, look_argv, NULL, &text, &why);
         bool is_gone = status < 0 && str_starts(why.text, "enter "); /* box/spawn.c */
-        status = is_gone ? 1 : status;
-        if (status < 0) {
+        if (status < 0 && !is_gone && why.code != E_INPUT) {
                 look_drop(out);
                 *err = why;
                 return -1;

@@ -137,8 +137,8 @@ static void read_commit(struct fetch *f, struct git_graph *g, const struct git_n
 static int read_stands(struct fetch *f, const struct git_ref *ref, const char *peeled,
                        char base[GIT_ID_MAX + 1], struct err *err)
 {
-        const char *with = ref->host[0] && ref->kind == GIT_REF_HEAD ? ref->host
-                                                                      : f->repo->host_head_id;
+        const char *with =
+                ref->host[0] && ref->kind == GIT_REF_HEAD ? ref->host : f->repo->host_head_id;
         if (!*with || !tips_is_known(f, with))
                 return 0;
         return read_base(f, with, peeled, base, err) < 0 ? -1 : 1;

@@ -291,7 +291,8 @@ static int take_each(struct fetch *f, const struct strs *tips, const struct err 
         for (size_t i = 0; i < tips->n; i++) {
                 struct err why = *all;
                 bool is_tried = tips->n > 1 && i < TAKE_TRIES_MAX;
-                if (is_tried && (why = (struct err){0}, take_try(f, &(struct strs){.v = &tips->v[i], .n = 1}, &why)) == 0)
+                if (is_tried && (why = (struct err){0},
+                                 take_try(f, &(struct strs){.v = &tips->v[i], .n = 1}, &why)) == 0)
                         strs_add(&good, tips->v[i]);
                 else
                         take_refuse(f, tips->v[i], why.text);

@@ -241,8 +241,8 @@ bool tips_pending(struct fetch *f)
                     strcmp(ref->tip, ref->landed) == 0)
                         continue;
                 bool is_known = tips_is_known(f, ref->tip);
-                if (!is_known && (!r->host_git || ref->kind == GIT_REF_TAG ||
-                                  tips_is_more(f, ref->tip)))
+                if (!is_known &&
+                    (!r->host_git || ref->kind == GIT_REF_TAG || tips_is_more(f, ref->tip)))
                         return true;
                 if (ref->kind == GIT_REF_STASH)
                         continue;

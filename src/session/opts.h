@@ -29,7 +29,7 @@ struct session_opts {
         bool is_tty;
         bool has_stdin;
         bool is_errand; /* git over its layers (errand.h): no door, no secrets, no agent; not kept */
-        bool is_quiet; /* -q: no notices; not kept */
+        bool is_quiet;  /* -q: no notices; not kept */
         uint32_t cols, rows;
         char *cwd;              /* where the command starts; NULL means the workspace */
         char *force_reason;     /* --force REASON: allow an odd workspace */

@@ -33,7 +33,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)git_names_parse(text, size, 40, &tips);
         for (size_t i = 0; i < tips.n; i++)
                 if (git_names_is_good(tips.v[i].name) &&
-                    (strstr(tips.v[i].name, "..") || strpbrk(tips.v[i].name, " \t\n\x1b\x7f~^:?*[\\")))
+                    (strstr(tips.v[i].name, "..") ||
+                     strpbrk(tips.v[i].name, " \t\n\x1b\x7f~^:?*[\\")))
                         abort();
         git_tips_free(&tips);
         struct strs ids = {0};

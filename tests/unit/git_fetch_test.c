@@ -455,10 +455,10 @@ static void aside(void)
         fetch("");
         CHECK("a setting is told as a command",
               strs_has(&repo()->config, "git config alias.x '!it'\\''s'"));
-        CHECK("control characters are not", strs_has(&repo()->config,
-                                                     "git config core.x $'a\\x1b[2Jb'"));
-        CHECK("nor is one that is gone", strs_has(&repo()->config,
-                                                  "git config --unset-all my.old"));
+        CHECK("control characters are not",
+              strs_has(&repo()->config, "git config core.x $'a\\x1b[2Jb'"));
+        CHECK("nor is one that is gone",
+              strs_has(&repo()->config, "git config --unset-all my.old"));
 }
 
 static void linked(void)
@@ -467,8 +467,8 @@ static void linked(void)
               "commit -qm l");
         sh("cd box; echo '{ }' > conf/tasks.json; git commit -qam t");
         fetch("");
-        CHECK("a class follows a link of the tree", ref("refs/heads/main")->worst ==
-                                                            FILE_RUNS_ON_OPEN);
+        CHECK("a class follows a link of the tree",
+              ref("refs/heads/main")->worst == FILE_RUNS_ON_OPEN);
         begin("true");
         sh("cd box; echo x > rules; ln -s rules Makefile; git add .; git commit -qm l");
         fetch("");
@@ -478,12 +478,10 @@ static void linked(void)
         begin("true");
         sh("cd box; printf '*.txt text\\n' > .gitattributes; git add .; git commit -qm a");
         fetch("");
-        CHECK("attributes that run nothing are plain",
-              ref("refs/heads/main")->worst == FILE_PLAIN);
+        CHECK("attributes that run nothing are plain", ref("refs/heads/main")->worst == FILE_PLAIN);
         sh("cd box; printf '*.txt filter=x\\n' > .gitattributes; git add .; git commit -qm b");
         fetch("");
-        CHECK("attributes that name a filter are not",
-              ref("refs/heads/main")->worst != FILE_PLAIN);
+        CHECK("attributes that name a filter are not", ref("refs/heads/main")->worst != FILE_PLAIN);
 }
 
 static void elsewhere(void)

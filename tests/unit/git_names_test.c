@@ -20,17 +20,19 @@ static void ids(void)
         CHECK("of another hash it is none", !git_names_id(ID, 40, 64, id));
         CHECK("capital letters are none",
               !git_names_id("0123456789ABCDEF0123456789abcdef01234567", 40, 40, id));
-        CHECK("a NUL is no digit",
-              !git_names_id("0123456789abcdef\0" "123456789abcdef01234567", 40, 40, id));
+        CHECK("a NUL is no digit", !git_names_id("0123456789abcdef\0"
+                                                 "123456789abcdef01234567",
+                                                 40, 40, id));
         CHECK("an empty one is none", !git_names_id("", 0, 0, id));
 }
 
 static void names(void)
 {
-        static const char *const good[] = {"refs/heads/main", "refs/heads/a/b", "refs/tags/v1.0",
-                                           "refs/heads/@x", "refs/heads/x@y", "refs/heads/lock",
+        static const char *const good[] = {"refs/heads/main",     "refs/heads/a/b",
+                                           "refs/tags/v1.0",      "refs/heads/@x",
+                                           "refs/heads/x@y",      "refs/heads/lock",
                                            "refs/heads/\xc3\xa9", "refs/ostiary/b/stash/0",
-                                           "refs/heads/a.lockx", "refs/heads/{x}"};
+                                           "refs/heads/a.lockx",  "refs/heads/{x}"};
         static const char *const bad[] = {"",
                                           "main",
                                           "refs",
@@ -86,8 +88,13 @@ static void lists(void)
         CHECK("a ref is found by its name", git_tips_find(&t, "refs/heads/z") != NULL);
         CHECK("another one is not", git_tips_find(&t, "refs/heads/y") == NULL);
         git_tips_free(&t);
-        const char *const bad[] = {"x\n", ID "\n", ID " \n", ID "  x", ID "\trefs/heads/x\n",
-                                   ID " refs/a\n\n", "ref: refs/heads/main\n"};
+        const char *const bad[] = {"x\n",
+                                   ID "\n",
+                                   ID " \n",
+                                   ID "  x",
+                                   ID "\trefs/heads/x\n",
+                                   ID " refs/a\n\n",
+                                   "ref: refs/heads/main\n"};
         for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
                 bool is_none = git_names_parse(bad[i], strlen(bad[i]), 40, &t) < 0;
                 /* A blank before the name makes an odd name, which is refused as one. */
@@ -123,8 +130,8 @@ static int raws(const char *text, size_t len)
 static void entries(void)
 {
         CHECK("an entry is read", RAWS(":100644 100755 " ID " " ID " M\0a/b\0") == 1);
-        CHECK("two are", RAWS(":000000 100644 " NO " " ID " A\0a\0:100644 000000 " ID " " NO
-                              " D\0b\0") == 2);
+        CHECK("two are",
+              RAWS(":000000 100644 " NO " " ID " A\0a\0:100644 000000 " ID " " NO " D\0b\0") == 2);
         CHECK("a merge has a column for each parent",
               RAWS("::000000 000000 100644 " NO " " NO " " ID " AA\0d\0") == 1);
         CHECK("a column is missing", RAWS("::000000 100644 " NO " " ID " AA\0d\0") == -1);
@@ -150,8 +157,7 @@ static void settings(void)
         CHECK("no value is true", git_config_list_has(&l, "core.x", "true"));
         CHECK("they are counted", git_config_list_count(&l, "core.bare") == 1);
         git_config_list_free(&l);
-        CHECK("a key that is an option is refused",
-              git_config_list_parse("-c.x\ny\0", 7, &l) < 0);
+        CHECK("a key that is an option is refused", git_config_list_parse("-c.x\ny\0", 7, &l) < 0);
         git_config_list_free(&l);
         CHECK("half of a list is refused", git_config_list_parse("a.b\nc", 5, &l) < 0);
         git_config_list_free(&l);
