@@ -387,7 +387,10 @@ static char *wait_words(const struct apply_job *j, struct apply_unit *u)
                 return str_dup("it waits in the box with the commits that it is part of");
         u->is_here = true;
         _cleanup_free_ char *local = str_shell(ref->local + strlen("refs/"));
-        return str_fmt("it comes with the commits that it is part of: git merge %s", local);
+        _cleanup_free_ char *path = str_shell(u->repo->path);
+        return str_fmt("it comes with the commits that it is part of: git %s%s%smerge %s",
+                       *u->repo->path ? "-C " : "", *u->repo->path ? path : "",
+                       *u->repo->path ? " " : "", local);
 }
 
 void apply_git_ask(struct apply_job *j)

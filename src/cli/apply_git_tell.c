@@ -163,9 +163,9 @@ void apply_git_tell(const struct apply_job *j)
                 out_say("%s", j->fetch.waits);
         for (size_t i = 0; j->units && i < j->fetch.n; i++) {
                 const struct apply_unit *u = &j->units[i];
-                for (size_t k = 0; k < u->repo->refs_n; k++)
+                for (size_t k = 0; k < u->repo->refs_n && !u->repo->waits; k++)
                         tell_ref(j, u, k);
-                if (u->repo->waits && u->repo->refs_n == 0 && !u->repo->is_spare) {
+                if (u->repo->waits && !u->repo->is_spare) {
                         _cleanup_free_ char *in = git_in(u->repo);
                         out_say("what the box committed%s stays in it: %s", in, u->repo->waits);
                 }

@@ -108,6 +108,8 @@ static int git_tell_staged(struct diff *d, const struct git_repo *r, struct err 
 {
         size_t plain_n = 0;
         for (size_t i = 0; i < r->staged.n; i++) {
+                if (committed_is_in_tree(&d->c->roots.v[d->root], r, &r->staged.v[i]))
+                        continue;
                 bool is_plain = r->staged.v[i].class.class == FILE_PLAIN;
                 plain_n += is_plain;
                 if ((!is_plain || plain_n <= PLAIN_STAGED) && i < STAGED_MAX &&
@@ -126,7 +128,11 @@ static int git_tell_staged(struct diff *d, const struct git_repo *r, struct err 
 static int git_tell_rest(struct diff *d, const struct git_repo *r, struct err *err)
 {
         _cleanup_free_ char *place = git_place(r);
-        for (size_t i = 0; i < r->config.n; i++)
+        _cleanup_free_ char *file = str_fmt("%s%s.git/config", r->path, *r->path ? "/" : "");
+        const struct ws_query *q = &d->c->query;
+        /* Where we put stand-ins for its secrets, a difference is our own. */
+        bool is_masked = q->is_masked && q->is_masked(q->arg, "ws", file);
+        for (size_t i = 0; i < r->config.n && !is_masked; i++)
                 if (diff_note(d, err, "%sits configuration stays in the box; to have it too: %s",
                               place, r->config.v[i]) < 0)
                         return -1;

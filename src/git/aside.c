@@ -11,12 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* To compare the work tree git may run filters that the box named: nobody waits long for them. */
 enum { ASIDE_PATIENCE_MS = 15 * 1000 };
 enum {
         ASIDE_OUT_MAX = 64 << 20,
         ASIDE_STAGED_MAX = 10000,
-        ASIDE_FLAGS_MAX = 500,
         ASIDE_COMMANDS_MAX = 200
 };
 
@@ -38,63 +36,12 @@ static void aside_raws(const struct fetch *f, struct buf *out, struct git_raw **
                 (*v)[(*n)++] = r;
 }
 
-static int aside_by_text(const void *a, const void *b)
-{
-        return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static bool aside_has(const struct strs *s, const char *path)
-{
-        return s->n && bsearch(&path, s->v, s->n, sizeof *s->v, aside_by_text);
-}
-
-/* aside_unequal(f, paths): sorted: what the work tree has otherwise than the index. */
-static int aside_unequal(struct fetch *f, struct strs *paths)
-{
-        _cleanup_buf_ struct buf out = {.max = ASIDE_OUT_MAX};
-        _cleanup_free_ struct git_raw *raws = NULL;
-        struct err none = {0};
-        size_t n;
-        /* Through another mount a file's inode and times of change are not what the index says. */
-        if (fetch_inside(f,
-                         FETCH_ARGV("-c", "core.checkStat=minimal", "-c", "core.trustctime=false",
-                                    "diff-files", "--raw", "-z", "--no-abbrev", "--no-renames"),
-                         NULL, &out, &none) != 0)
-                return -1;
-        aside_raws(f, &out, &raws, &n);
-        for (size_t i = 0; i < n; i++)
-                strs_add(paths, raws[i].path);
-        if (paths->n)
-                qsort(paths->v, paths->n, sizeof *paths->v, aside_by_text);
-        return 0;
-}
-
-/* aside_flagged(f, raws, n, paths): those that git was told not to compare (assume-unchanged,
- * skip-worktree). */
-static void aside_flagged(struct fetch *f, const struct git_raw *raws, size_t n, struct strs *paths)
-{
-        _cleanup_buf_ struct buf out = {.max = ASIDE_OUT_MAX};
-        struct err none = {0};
-        const char *argv[ASIDE_FLAGS_MAX + 8] = {"--literal-pathspecs", "ls-files", "-v", "-z",
-                                                 "--"};
-        size_t argc = 5;
-        for (size_t i = 0; i < n && i < ASIDE_FLAGS_MAX; i++)
-                argv[argc++] = raws[i].path;
-        if (fetch_inside(f, argv, NULL, &out, &none) != 0)
-                return;
-        const char *end = buf_cstr(&out) + out.len;
-        for (const char *p = buf_cstr(&out); p < end; p += strlen(p) + 1)
-                if (((*p >= 'a' && *p <= 'z') || *p == 'S') && p[1] == ' ')
-                        strs_add(paths, p + 2);
-        if (paths->n)
-                qsort(paths->v, paths->n, sizeof *paths->v, aside_by_text);
-}
-
+/* All that is staged, whatever the work tree has: to compare that, git would run filters that the
+ * box named. The caller leaves out what lies in the box's tree as it is staged. */
 void aside_staged(struct fetch *f)
 {
         _cleanup_buf_ struct buf out = {.max = ASIDE_OUT_MAX};
         _cleanup_free_ struct git_raw *raws = NULL;
-        _cleanup_strs_ struct strs unequal = {0}, flagged = {0};
         _cleanup_git_bag_ struct git_bag bag = {0};
         struct err none = {0};
         const char *empty = f->id_len == 64 ? ASIDE_EMPTY_SHA256 : ASIDE_EMPTY_SHA1;
@@ -107,16 +54,8 @@ void aside_staged(struct fetch *f)
                          NULL, &out, &none) != 0)
                 return;
         aside_raws(f, &out, &raws, &n);
-        if (n == 0)
-                return;
-        /* If it cannot be told apart, all that is staged is shown. */
-        bool is_told = aside_unequal(f, &unequal) == 0;
-        if (is_told)
-                aside_flagged(f, raws, n, &flagged);
         for (size_t i = 0; i < n; i++)
-                if (!is_told || aside_has(&unequal, raws[i].path) ||
-                    aside_has(&flagged, raws[i].path))
-                        git_bag_add(&bag, &raws[i], NULL);
+                git_bag_add(&bag, &raws[i], NULL);
         /* Its blobs are the box's word: the class of the name alone. */
         struct fetch_classes classes = {.table = f->want->classes};
         git_bag_settle(&bag, &classes, &f->repo->staged);

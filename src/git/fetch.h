@@ -107,8 +107,9 @@ struct git_repo {
                        host has none yet) and not the same */
         struct git_paths touched; /* base..head: what the commits change in the work tree, with
                                      classes; empty when head_id is host_head_id */
-        struct git_paths staged;  /* in the box's index alone: neither in its HEAD nor in its work
-                                     tree as it is. Shown, never taken */
+        struct git_paths staged;  /* in the box's index otherwise than in its HEAD. What its work
+                                     tree has as well is no news: committed_is_in_tree. Shown,
+                                     never taken */
         struct strs config; /* `git config ...` commands that would make what the box changed in
                                its configuration; shown, never run */
         uint64_t notes_n;   /* other things of the git directory that changed and never land:

@@ -11,7 +11,8 @@
 static const char *const show_words[] = {
         "log",           "--no-color",    "--no-renames",  "--no-ext-diff",
         "--no-textconv", "--no-mailmap",  "--no-notes",    "--no-show-signature",
-        "--no-decorate", "--date=iso-strict", "--stat=80",
+        "--no-decorate", "--date=iso-strict", "--stat=80", "--text",
+        "--diff-merges=first-parent",
         "--format=commit %H%nAuthor: %an <%ae>%nDate:   %ad%n%n%w(0,4,4)%B"};
 
 /* show_env(r, env): the quarantine over the user's objects; alone where only the box has the

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/str.h"
 #include "git/blob.h"
 #include "session/fetched.h"
 
@@ -62,4 +63,13 @@ enum committed committed_of(const struct git_fetch *f, const struct ws_change *c
         if (!p)
                 return COMMITTED_NOT_TOUCHED;
         return committed_same(ch, p) ? COMMITTED_WHOLLY : COMMITTED_AND_CHANGED;
+}
+
+bool committed_is_in_tree(const struct ws_root *root, const struct git_repo *r,
+                          const struct git_path *p)
+{
+        _cleanup_free_ char *path =
+                *r->path ? str_fmt("%s/%s", r->path, p->path) : str_dup(p->path);
+        struct ws_change ch = {.root = root, .path = path};
+        return ws_view_look(&root->after, path, &ch.after, NULL) == 0 && committed_same(&ch, p);
 }

@@ -15,4 +15,8 @@ enum committed {
  * the path lies in, or NULL; it may be NULL itself. */
 enum committed committed_of(const struct git_fetch *, const struct ws_change *, struct git_repo **);
 
+/* committed_is_in_tree(root, repo, path): has the box's work tree what ${path}, an entry of its index,
+ * says? ${root} is the workspace. */
+bool committed_is_in_tree(const struct ws_root *, const struct git_repo *, const struct git_path *);
+
 #endif

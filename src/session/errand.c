@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "base/strs.h"
 #include "session/errand_box.h"
+#include "session/errand_mask.h"
 #include "session/etcmask.h"
 #include "session/frozen.h"
 #include "session/start.h"
@@ -27,6 +28,7 @@ struct errand {
         struct session_plan plan; /* over the box's layers */
         struct errand_box box;
         int mask_fd; /* keeps the mask of /etc */
+        struct errand_mask mask;
         struct strs env;
 };
 
@@ -42,6 +44,7 @@ static void errand_env(struct strs *env)
                                             "GIT_NO_REPLACE_OBJECTS=1",
                                             "GIT_GRAFT_FILE=/dev/null",
                                             "GIT_NO_LAZY_FETCH=1",
+                                            "GIT_ALLOW_PROTOCOL=", /* no promisor's command */
                                             "GIT_PAGER=cat",
                                             "GIT_ATTR_NOSYSTEM=1"};
         static const char *const settings[][2] = {{"safe.directory", "*"},
@@ -160,9 +163,12 @@ static int errand_plan(struct errand *e, struct session_opts *opts, const char *
                 mask = str_dup(e->plan.box.etc_mask);
         if (session_plan_make(opts, e->store, id, plan, err) < 0)
                 return -1;
-        if (dir_fd >= 0 && frozen_view(plan, e->store, id, dir_fd, err) < 0)
+        if (dir_fd >= 0 && (frozen_view(plan, e->store, id, dir_fd, err) < 0 ||
+                            errand_mask_make(&e->mask, plan, e->store, id, dir_fd, err) < 0))
                 return -1;
         errand_bound(e, plan, mask);
+        if (dir_fd >= 0)
+                errand_mask_show(&e->mask, plan);
         if (mkdir(plan->box.root_dir, 0700) < 0 && errno != EEXIST)
                 return err_sys(err, "make %s", plan->box.root_dir);
         return 0;
@@ -197,6 +203,7 @@ void errand_close(struct errand *e)
         if (!e)
                 return;
         errand_box_end(&e->box);
+        errand_mask_drop(&e->mask);
         session_plan_free(&e->plan);
         close_fd(&e->mask_fd);
         strs_free(&e->env);

@@ -447,7 +447,6 @@ static void aside(void)
         CHECK("the index alone has it", git_paths_find(&repo()->staged, "s") != NULL);
         const struct git_path *w = git_paths_find(&repo()->staged, ".github/workflows/w.yml");
         CHECK("also when git was told not to look", w && w->class.class == FILE_RUNS_IN_CI);
-        CHECK("what the work tree has is not among it", !git_paths_find(&repo()->staged, "t"));
 
         begin("cd ws; git config my.old 1");
         sh("cd box; git config --unset my.old; git config alias.x \"!it's\"; git config core.x "
