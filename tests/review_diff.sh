@@ -208,38 +208,39 @@ diff "$h" --json
 same '--json: exact names beside readable ones' "$(json 'sorted(c["quoted"] for c in d["changes"] if "bad" in c["path"] or "esc" in c["path"])' <<<"$out")" \
 	"['\"bad\\\\377utf\"', '\"esc\\\\033[2Jname\"']"
 
-# --- classes, ignored output, git's bookkeeping -----------------------------------------------------------
+# --- classes, ignored output, commits ---------------------------------------------------------------------
 mkdir "$work/repo" && cd "$work/repo" && git init -q -b main . && git config user.email t@example.org && git config user.name t &&
 	printf 'node_modules/\n*.log\n' >.gitignore && echo 1 >f && git add . && git commit -q -m one
 g=$tag-git
-change "$g" 'git config user.email t@example.org; echo 2 >f; git commit -q -a -m two; git branch side; printf "#!/bin/sh\n" >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit
+change "$g" 'git config user.email t@example.org; git config user.name t; git config user.nickname "the box"; git notes add -m note; echo 2 >f; git commit -q -a -m two
+	git checkout -q -b side; mkdir -p ci/.github/workflows; echo x >ci/.github/workflows/x.yml; git add ci; git commit -qm three; git checkout -q main; printf "#!/bin/sh\n" >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit
 	git config core.hooksPath /tmp/x; mkdir -p node_modules/p .vscode; seq 100 >node_modules/p/a.js; seq 50 >node_modules/p/b.js; echo x >debug.log
 	echo "{}" >.vscode/tasks.json; echo "all:" >Makefile; echo be good >AGENTS.md'
 diff "$g"
-holds 'a hook is named by its class before its diff' "$out" $'runs on commit: .git/hooks/pre-commit (*)\ndiff --git a/.git/hooks/pre-commit'
-holds 'a git setting by its key' "$out" $'runs on commit: .git/config (core.hook*)\n'
-holds 'an editor task' "$out" $'runs on open: .vscode/tasks.json '
+holds 'a task of the editor is named by its class before its diff' "$out" $'runs on open: .vscode/tasks.json (*)\ndiff --git a/.vscode/tasks.json'
 holds 'a build file' "$out" $'runs on build: Makefile '
 holds 'what steers an agent' "$out" $'steers an agent: AGENTS.md '
 holds 'ignored output is one counted line' "$out" $'# node_modules: 2 files, 433 B, ignored; --all shows them'
 lacks 'and nothing of it is shown' "$out" 'node_modules/p/a.js'
-head=$(git rev-parse --short=12 HEAD)
-holds 'a branch that moved: from where to where' "$out" "# .git: refs/heads/main $head.."
-holds 'a branch that is new' "$out" '# .git: refs/heads/side is new, at '
-holds 'the rest of it is counted' "$out" 'of git'\''s own bookkeeping; --all shows them'
-lacks 'no object is dumped' "$out" '.git/objects/'
+holds 'the commits of a branch' "$out" $'# main: 1 new commit\n#   commit '
+holds 'with what they say and touch' "$out" $'#       two\n'
+holds 'a path that a commit brings, by its class' "$out" $'committed: ci/.github/workflows/x.yml (runs in CI), in side'
+holds 'a setting of the box, as a command' "$out" "git config user.nickname 'the box'"
+holds 'the rest of its git directory is counted' "$out" 'of its git directory'
+lacks 'and no file of it is told' "$out" 'a/.git/'
 diff "$g" --all --name-only
 holds '--all shows ignored files' "$out" node_modules/p/a.js
-holds 'and objects' "$out" .git/objects/
+lacks 'but nothing of a git directory' "$out" .git/
 diff "$g" node_modules/p --name-only
 same 'an ignored directory that was named is shown' "$out" $'node_modules/p/a.js\nnode_modules/p/b.js'
 diff "$g" .git/refs --name-only
-same 'so is a part of the git directory' "$out" $'.git/refs/heads/main\n.git/refs/heads/side'
+same 'a part of the git directory is not, named or not' "$out" ''
 diff "$g" --stat
-holds '--stat names classes too' "$out" 'runs on commit: .git/hooks/pre-commit'
+holds '--stat names classes too' "$out" 'runs on open: .vscode/tasks.json'
+holds 'and the commits' "$out" '# main: 1 new commit'
 diff "$g" --json
 same '--json: classes' "$(json 'sorted((c["path"], c["class"]) for c in d["changes"] if c["class"] != "plain")' <<<"$out")" \
-	"[('.git/config', 'runs-on-commit'), ('.git/hooks/pre-commit', 'runs-on-commit'), ('.vscode/tasks.json', 'runs-on-open'), ('AGENTS.md', 'steers-agent'), ('Makefile', 'runs-on-build')]"
+	"[('.vscode/tasks.json', 'runs-on-open'), ('AGENTS.md', 'steers-agent'), ('Makefile', 'runs-on-build')]"
 same '--json: ignored' "$(json '[(i["path"], i["files"]) for i in d["ignored"] if i["path"] == "node_modules"]' <<<"$out")" "[('node_modules', 2)]"
 diff --classes
 holds '--classes prints the tables' "$out" 'runs-on-commit'
@@ -260,8 +261,7 @@ say "$ostiary" run -q --keep -n "$w" --profile claude --bind "$work/more:cow" --
 same 'a box with several directories' "$code" 0
 diff "$w"
 holds 'the workspace comes first' "$out" $'diff --git a/f b/f\n'
-holds 'a git directory elsewhere, by its whole path' "$out" "# in $work/repo/.git, outside of the workspace:"
-holds 'with the class' "$out" "| runs on commit: $work/repo/.git/hooks/post-commit "
+lacks 'nothing of a git directory elsewhere' "$out" "hooks/post-commit"
 holds 'a further directory' "$out" "| diff --git a/${work#/}/more/m b/${work#/}/more/m"
 holds 'the kept part of the home is named by class' "$out" '# steers an agent: ~/.claude/projects/log (*), added'
 holds 'and counted' "$out" "# ~: in all 2 files changed; ostiary diff $w '~' shows them"

@@ -57,32 +57,17 @@ int git_index_varint(struct cur *c, uint64_t *n)
         return 0;
 }
 
-/* What an entry says beside its path: mode, id, and the flags that mean something. */
-struct said {
-        const uint8_t *mode, *id;
-        uint8_t flags[3];
-};
-
-/* entry(c, version, id_len, name, said): one entry; ${name} holds the last path and becomes this
- * one.
- */
-static int entry(struct cur *c, uint32_t version, size_t id_len, struct buf *name,
-                 struct said *said)
+/* entry(c, version, id_len, name): one entry; ${name} holds the last path and becomes this one. */
+static int entry(struct cur *c, uint32_t version, size_t id_len, struct buf *name)
 {
         size_t before = c->left;
         const uint8_t *p, *end;
         uint64_t drop = name->len;
-        if (cur_bytes(c, 40 + id_len, &p) < 0)
+        if (cur_bytes(c, 40 + id_len, &p) < 0 || cur_bytes(c, 2, &p) < 0)
                 return -1;
-        *said = (struct said){.mode = p + 24, .id = p + 40};
-        if (cur_bytes(c, 2, &p) < 0)
-                return -1;
-        said->flags[0] = p[0] & 0xb0; /* assumed unchanged, stage; the rest is the name's length */
         bool is_extended = p[0] & 0x40;
         if (is_extended && (version < 3 || cur_bytes(c, 2, &p) < 0))
                 return -1;
-        if (is_extended)
-                memcpy(said->flags + 1, p, 2);
         if (version == 4 && (git_index_varint(c, &drop) < 0 || drop > name->len))
                 return -1;
         end = memchr(c->p, 0, c->left);
@@ -113,15 +98,10 @@ static int extensions(struct cur *c, size_t id_len)
         return c->left == id_len ? 0 : -1;
 }
 
-/* parse(data, len, id_len, each, ctx): call ${each} with every entry; ${last} is the path before.
- */
-static int parse(const void *data, size_t len, size_t id_len,
-                 void (*each)(void *ctx, const struct buf *name, const struct buf *last,
-                              const struct said *, size_t id_len),
-                 void *ctx)
+/* parse(data, len, id_len, hashes): of every path and directory. */
+static int parse(const void *data, size_t len, size_t id_len, struct buf *hashes)
 {
         struct cur c = cur_of(data, len);
-        struct said said;
         const uint8_t *sig;
         uint32_t version, n;
         _cleanup_buf_ struct buf name = {0}, last = {0};
@@ -132,30 +112,11 @@ static int parse(const void *data, size_t len, size_t id_len,
                 last.len = 0;
                 buf_put(&last, name.data, name.len);
                 name.len = version < 4 ? 0 : name.len;
-                if (entry(&c, version, id_len, &name, &said) < 0)
+                if (entry(&c, version, id_len, &name) < 0)
                         return -1;
-                each(ctx, &name, &last, &said, id_len);
+                put_path(hashes, (const char *)name.data, name.len, &last);
         }
         return last.is_broken ? -1 : extensions(&c, id_len);
-}
-
-static void keep_path(void *ctx, const struct buf *name, const struct buf *last,
-                      const struct said *said, size_t id_len)
-{
-        (void)said;
-        (void)id_len;
-        put_path(ctx, (const char *)name->data, name->len, last);
-}
-
-static void keep_meaning(void *ctx, const struct buf *name, const struct buf *last,
-                         const struct said *said, size_t id_len)
-{
-        (void)last;
-        sha256_add(ctx, said->mode, 4);
-        sha256_add(ctx, said->id, id_len);
-        sha256_add(ctx, said->flags, sizeof said->flags);
-        sha256_add(ctx, name->data, name->len);
-        sha256_add(ctx, "", 1);
 }
 
 static int by_value(const void *a, const void *b)
@@ -169,9 +130,9 @@ int git_index_parse(struct git_index *x, const void *data, size_t len)
         *x = (struct git_index){0};
         _cleanup_buf_ struct buf hashes = {.max = (size_t)1 << 30};
         /* The file does not say which hash it uses; only one of them fits to the end. */
-        if (parse(data, len, 20, keep_path, &hashes) < 0) {
+        if (parse(data, len, 20, &hashes) < 0) {
                 hashes.len = 0;
-                if (parse(data, len, 32, keep_path, &hashes) < 0)
+                if (parse(data, len, 32, &hashes) < 0)
                         return -1;
         }
         if (hashes.is_broken)
@@ -194,18 +155,4 @@ bool git_index_has(const struct git_index *x, const char *path)
 {
         uint64_t h = hash_on(seed, path, strlen(path));
         return x->n && bsearch(&h, x->hashes, x->n, sizeof h, by_value);
-}
-
-int git_index_meaning(const void *data, size_t len, char hex[SHA256_HEX_LEN + 1])
-{
-        static const size_t id_lens[] = {20, 32};
-        for (size_t i = 0; i < 2; i++) {
-                struct sha256 h;
-                sha256_begin(&h);
-                int r = parse(data, len, id_lens[i], keep_meaning, &h);
-                sha256_end(&h, hex);
-                if (r == 0)
-                        return 0;
-        }
-        return -1;
 }

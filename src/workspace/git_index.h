@@ -6,8 +6,6 @@
 #ifndef WORKSPACE_GIT_INDEX_H
 #define WORKSPACE_GIT_INDEX_H
 
-#include "base/sha256.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,10 +29,5 @@ struct cur;
 /* git_index_varint(c, n): a number as index and packs write it: in version 4, how many bytes of the
  * last path are dropped. 0 or -1. */
 int git_index_varint(struct cur *, uint64_t *n);
-
-/* git_index_meaning(data, len, hex): a hash of what an index says (paths, modes, ids, stages,
- * flags), without what it remembers of the files' times: `git status` writes those anew whenever it
- * likes. -1 when it is not understood. */
-int git_index_meaning(const void *, size_t len, char hex[SHA256_HEX_LEN + 1]);
 
 #endif

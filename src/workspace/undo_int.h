@@ -44,11 +44,6 @@ struct undo_op {
         const char *why; /* UNDO_LEFT: a constant clause */
 };
 
-/* undo_index_is_same(objects_fd, sha, layer, root_fd, path): is it the git index of that root, and
- * does the host's say the same as the one that is kept under that name? */
-bool undo_index_is_same(int objects_fd, const char *sha, const char *layer, int root_fd,
-                        const char *path);
-
 struct undo_land {
         int root_fd;
         int undo_fd;

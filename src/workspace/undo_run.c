@@ -85,10 +85,7 @@ static const char *why_not(const struct run *u, const struct undo_entry *e,
                 why = "the run ended without saying what it left there";
         else if (now->kind == '-' && e->after.kind != '-')
                 why = "it was deleted since";
-        else if (!undo_state_same(now, &e->after) &&
-                 !(now->kind == 'f' && e->after.kind == 'f' &&
-                   undo_index_is_same(u->objects_fd, e->after.sha, u->record.layer, u->land.root_fd,
-                                      e->path)))
+        else if (!undo_state_same(now, &e->after))
                 why = "it was changed since";
         if (!why || (u->opts->may_replace && u->opts->may_replace(u->opts->arg, e->path, why)))
                 return NULL;
