@@ -166,6 +166,38 @@ if [ "$(id -u)" != 0 ]; then
 	same 'and is as it was' "$(stat -c %a shut)" 0
 fi
 chmod 700 e d0 2>/dev/null
+
+# --- deep and many: the number of system calls grows as the tree does (E5, case 78) -------------------
+# calls COMMAND...: how many system calls it makes.
+calls() {
+	strace -f -c -S calls -o "$work/calls" "$@" >/dev/null 2>&1
+	awk '$NF == "total" { print $4 }' "$work/calls"
+}
+# grows NAME LEVELS FILES: a box with a chain of directories and a crowd of files; calls of diff and apply in $diff_n, $apply_n.
+grows() {
+	fresh "$1"
+	box "$tag-$1" "/usr/bin/python3 -c '
+import os
+for i in range($3): open(\"f%d\" % i, \"w\").write(\"x\")
+for i in range($2):
+    os.mkdir(\"d\"); os.chdir(\"d\")
+    open(\"f\", \"w\").write(\"x\")
+'"
+	diff_n=$(calls "$ostiary" diff "$tag-$1" --stat)
+	apply_n=$(calls "$ostiary" apply "$tag-$1" --yes)
+}
+if command -v strace >/dev/null && strace -f -c -o /dev/null true 2>/dev/null; then
+	grows small 200 200
+	small_diff=$diff_n small_apply=$apply_n
+	grows large 1600 1600
+	[ "$diff_n" -gt 3000 ] && [ "$diff_n" -lt $((small_diff * 10)) ]
+	check 'diff of eight times the levels and files makes at most ten times the system calls' $? "$small_diff and $diff_n"
+	[ "$apply_n" -gt 3000 ] && [ "$apply_n" -lt $((small_apply * 10)) ]
+	check 'and so does apply' $? "$small_apply and $apply_n"
+	same 'and all of it landed' "$(find . -type f | wc -l)" 3200
+else
+	skip 'the number of system calls' 'strace cannot trace here'
+fi
 remove_boxes
 nothing_left 'nothing is left of the boxes'
 exit $bad

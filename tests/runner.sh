@@ -126,6 +126,16 @@ else
 	echo 'skip a suite that fills the disk is ended and named, and the others go on: it takes root to make a small one'
 fi
 
+# Elsewhere than in its HOME: on a small /var/tmp that the run sees.
+if [ "$(id -u)" = 0 ]; then
+	# shellcheck disable=SC2016
+	suite elsewhere 'test=any timeout=100' 'echo ok one; exec 3>/var/tmp/big; for i in $(seq 400); do head -c 1000000 /dev/zero >&3 || break; sleep 0.05; done; sleep 300'
+	out=$(TMPDIR=$base/tmp TEST_FREE_FLOOR=$((64 << 20)) unshare -m sh -c 'mount -t tmpfs -o size=96m,mode=1777 none /var/tmp && exec "$@"' sh \
+		python3 "$work/tools/test.py" elsewhere good 2>&1)
+	[ "$(tail -n 1 <<<"$out")" = '3 passed, 1 failed, 0 skipped' ] && grep -qF 'filled the disk' <<<"$out"
+	report $? 'also one that fills another place than its own' "$out"
+fi
+
 # --- what is left behind ------------------------------------------------------------------------------------------
 
 suite daemon test=any "echo ok one; setsid sh -c 'echo \$\$ >$base/tmp/daemon; exec sleep 321' </dev/null >/dev/null 2>&1 & sleep 0.5"
@@ -157,6 +167,25 @@ if [ "$(id -u)" = 0 ]; then
 	expect 'a user that stays behind fails the run' '1 passed, 1 failed, 0 skipped' 1 adder
 	! id ostiary-left >/dev/null 2>&1
 	report $? 'and is gone' "$(id ostiary-left 2>&1)"
+	# Two runs that had to make the ordinary user: in an /etc of their own, without anybody of uid 1000.
+	mkdir "$base/etc" "$base/etc.work"
+	cat >"$base/two.sh" <<-END
+		mount -t overlay none -o lowerdir=/etc,upperdir=$base/etc,workdir=$base/etc.work /etc && sed -i /^[^:]*:[^:]*:1000:/d /etc/passwd || exit 9
+		sed -i 's/^UID_MIN.*/UID_MIN 41000/' /etc/login.defs
+		python3 $work/tools/test.py short waits >$base/out.waits 2>&1 &
+		i=0; while [ ! -e $base/tmp/waits ] && [ \$i -lt 600 ]; do i=\$((i + 1)); sleep 0.1; done
+		python3 $work/tools/test.py short
+		id -u ostiary-test || echo 'not there'
+		rm -f $base/tmp/waits; wait
+		tail -n 1 $base/out.waits
+		id ostiary-test >/dev/null 2>&1 || echo gone
+	END
+	suite waits 'test=root alone=yes timeout=100' "echo ok one; : >$base/tmp/waits; while [ -e $base/tmp/waits ]; do sleep 0.1; done"
+	suite short test=user 'echo "ok one"'
+	out=$(TMPDIR=$base/tmp unshare -m sh "$base/two.sh" 2>&1)
+	said=$(tail -n 4 <<<"$out" | tr '\n' ' ')
+	[[ $said =~ ^1\ passed,\ 0\ failed,\ 0\ skipped\ [0-9]+\ 2\ passed,\ 0\ failed,\ 0\ skipped\ gone\ $ ]]
+	report $? 'two runs share the user that they made, and the last one takes it away' "$out"
 	# On cgroup v1 a suite has groups of its own, and what is in them is its own; elsewhere lists are compared.
 	group=$(find /sys/fs/cgroup -maxdepth 2 -type d \( -path '*/pids' -o -name init.scope \) 2>/dev/null | head -n 1)
 	group=${group:-/sys/fs/cgroup}

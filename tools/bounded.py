@@ -15,6 +15,7 @@ import json
 import os
 import select
 import signal
+import stat
 import time
 
 import groups
@@ -26,6 +27,7 @@ MS_REC, MS_SLAVE = 0x4000, 0x80000
 LINGER_S = 5.0  # processes that are ending when the suite ends have this long
 OUTPUT_MAX = 8 << 20
 LOOK_S = 0.25  # how often limits are looked at
+PLACES = ("/tmp", "/var/tmp", "/home", "/root", "/")  # beside its own directory
 NAMED_MAX = 10  # processes, mounts and groups that are named
 NOTHING = {"status": None, "why": None, "wall": 0.0, "cpu": 0.0, "left": [], "mounts": [], "groups": []}
 
@@ -74,6 +76,22 @@ def _describe(pid):
         return "%d %s" % (pid, words[:80])
     except OSError:
         return None
+
+
+def _written(pid, begin):
+    """Bytes that a process has to answer for on some disk: written, or in an open file that has changed
+    since (allocated without being written, or no disk at all: a tmpfs)."""
+    try:
+        with open("/proc/%d/io" % pid) as f:
+            facts = dict(line.split(": ") for line in f.read().splitlines())
+        held = 0
+        for fd in os.scandir("/proc/%d/fd" % pid):
+            about = os.stat(fd.path)
+            if stat.S_ISREG(about.st_mode) and about.st_ctime >= begin:
+                held += about.st_blocks * 512
+        return max(int(facts["write_bytes"]) - int(facts["cancelled_write_bytes"]), held)
+    except (OSError, ValueError, KeyError):
+        return 0
 
 
 def _is_zombie(pid):
@@ -150,6 +168,10 @@ class _Guard:
         self.pid = 0
         self.status = None
         self.cpu = 0.0
+        self.written = 0  # by processes that have ended
+        self.began = time.time()
+        # Other filesystems that a suite may fill, unless they are that small anyway.
+        self.places = [p for p in PLACES if os.path.isdir(p) and not self.is_full(os.statvfs(p))]
         self.why = None  # why we ended it
         self.is_told_to_stop = False
 
@@ -163,6 +185,7 @@ class _Guard:
             if pid == 0:
                 return
             self.cpu += usage.ru_utime + usage.ru_stime
+            self.written += usage.ru_oublock * 512
             if pid == self.pid:
                 self.status = os.waitstatus_to_exitcode(status)
 
@@ -207,13 +230,19 @@ class _Guard:
         """A sentence when the suite must end now."""
         if time.monotonic() - begin > self.limits["seconds"]:
             return "did not end within %d s" % self.limits["seconds"]
-        space = os.statvfs(self.dir_fd)
-        if space.f_bavail * space.f_frsize < self.limits["free_floor"] or 0 < space.f_files and space.f_favail < 1000:
+        if any(self.is_full(os.statvfs(place)) for place in [self.dir_fd] + self.places):
             return self.disk_words()
         return None
 
+    def is_full(self, space):
+        return (space.f_bavail * space.f_frsize < self.limits["free_floor"] or
+                0 < space.f_files and space.f_favail < 1000)
+
     def disk_words(self):
         """Is it this suite that fills the disk? The others of the run go on."""
+        written = self.written + sum(_written(pid, self.began) for pid in _descendants(os.getpid()))
+        if written > self.limits["disk_share"]:
+            return "filled the disk: its processes wrote %d MiB" % (written >> 20)
         used, names_n = 0, 0
         for folder, _, names in os.walk(self.limits["dir"]):
             for name in names:

@@ -6,6 +6,7 @@ run can say what appeared meanwhile. It takes away only what carries our name: s
 the machine at the same time. Mounts need no list: bounded.py gives each suite a namespace.
 """
 
+import fcntl
 import glob
 import os
 import pwd
@@ -18,6 +19,7 @@ import time
 import groups
 
 USER = "ostiary-test"
+USER_LOCK = "/run/ostiary-test-user"
 PREFIX = "ostiary-test."
 # Programs, not objects; what is large lies in SUITE_CACHE.
 NOT_COPIED = ("test", "vm", "bench", "fuzz", "lint", "phases")
@@ -174,7 +176,7 @@ class OrdinaryUser:
     def __init__(self, top, run_dir, variant, is_wanted):
         self.top, self.run_dir, self.variant = top, run_dir, variant
         self.ids = None
-        self.made = None
+        self.made_lock = None
         self.tree, self.cache = top, os.path.join(top, "out")
         self.fault = None
         if os.getuid() == 0 and is_wanted:
@@ -193,18 +195,24 @@ class OrdinaryUser:
             self._link_cache()
 
     def _entry(self):
+        """Whoever has uid 1000, or the user that we make. Runs side by side share that one: each holds a
+        lock on it as long as it needs it, and the last one takes it away."""
         try:
             entry = pwd.getpwuid(1000)
+            if entry.pw_name != USER:
+                return entry
         except KeyError:
+            pass
+        self.made_lock = os.open(USER_LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self.made_lock, fcntl.LOCK_SH)
+        with open(USER_LOCK + ".make", "w") as one_at_a_time:
+            fcntl.flock(one_at_a_time, fcntl.LOCK_EX)
             try:
-                entry = pwd.getpwnam(USER)
+                return pwd.getpwnam(USER)
             except KeyError:
                 subprocess.run(["useradd", "--no-create-home", "--home-dir", "/nonexistent",
                                 "--shell", "/bin/sh", USER], check=True)
-                entry = pwd.getpwnam(USER)
-        if entry.pw_name == USER:
-            self.made = USER
-        return entry
+                return pwd.getpwnam(USER)
 
     def _copy_tree(self):
         out = os.path.join(self.tree, "out")
@@ -245,5 +253,13 @@ class OrdinaryUser:
                     break
 
     def give_back(self):
-        if self.made:
-            subprocess.run(["userdel", self.made], stderr=subprocess.DEVNULL)
+        if self.made_lock is None:
+            return
+        with open(USER_LOCK + ".make", "w") as one_at_a_time:
+            fcntl.flock(one_at_a_time, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(self.made_lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                return  # another run has suites of this user
+            # Forced: somebody else may have processes of this uid, which are no reason to leave the user.
+            subprocess.run(["userdel", "--force", USER], stderr=subprocess.DEVNULL)

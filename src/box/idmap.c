@@ -103,11 +103,23 @@ static int layer(const char *path, const struct box_plan *p, struct err *err)
         return take_fd(&mnt);
 }
 
-/* copied(path, err): a detached copy as it is. */
-static int copied(const char *path, struct err *err)
+/* copied(path, plan, err): a detached copy as it is; a file of ours that was laid there for the box,
+ * and may be for nobody else to read, shows as the box's. */
+static int copied(const char *path, const struct box_plan *p, struct err *err)
 {
+        struct stat st;
         _cleanup_close_ int source = mnt_source(path, err);
-        return source < 0 ? -1 : mnt_clone(source, "", false, 0, err);
+        if (source < 0)
+                return -1;
+        _cleanup_close_ int mnt = mnt_clone(source, "", false, 0, err);
+        if (mnt < 0)
+                return -1;
+        if (fstat(mnt, &st) < 0)
+                return err_sys(err, "look at %s", path);
+        bool is_ours = st.st_uid == p->disk_uid && st.st_gid == p->disk_gid;
+        if (is_ours && as_box(mnt, p->disk_uid, p->disk_gid, false, p, path, err) < 0)
+                return -1;
+        return take_fd(&mnt);
 }
 
 /* frozen(m, plan, err): what is frozen is a layer as well. Ends with -1; NULL on failure. */
@@ -159,7 +171,7 @@ int idmap_sources(const struct box_plan *p, struct idmap_fds *fds, struct err *e
                 if (m->source)
                         fds->sources[i] = is_mapped ? idmapped(m->source, is_live, p, err)
                                           : m->kind == BOX_MOUNT_HOME ? layer(m->source, p, err)
-                                                                      : copied(m->source, err);
+                                                                      : copied(m->source, p, err);
                 if (m->source && fds->sources[i] < 0) {
                         idmap_free(fds);
                         return err_add(err, "prepare %s", m->source);

@@ -8,10 +8,8 @@
 #include "policy/file_class_fold.h"
 #include "policy/file_class_pattern.h"
 #include "policy/file_class_table.h"
+#include "policy/file_class_trail.h"
 
-#include <ctype.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,150 +57,18 @@ enum file_class file_class_by_name(const char *name)
 
 /* --- a path ----------------------------------------------------------------------------------- */
 
-static void say(struct file_class_verdict *v, enum file_class class, const char *why, bool is_odd)
-{
-        v->class = class;
-        v->is_odd = is_odd && class != FILE_PLAIN;
-        snprintf(v->why, sizeof v->why, "%s", why);
-}
-
-static bool by_git_rows(const struct file_parts *parts, size_t from, struct file_class_verdict *v)
-{
-        bool is_odd = false;
-        for (size_t i = 0; i < file_class_git_rows_n; i++) {
-                const struct file_class_row *r = &file_class_git_rows[i];
-                if (!file_pattern_holds(r->pattern, parts, from, &is_odd))
-                        continue;
-                /* A name that only looks like a sample is none. */
-                if (r->class == FILE_PLAIN && is_odd)
-                        continue;
-                say(v, r->class, r->why, is_odd);
-                return true;
-        }
-        return false;
-}
-
-/* Names that git makes up: a branch may be called Makefile. */
-static bool is_git_data(const char *part)
-{
-        static const char *const data[] = {"refs", "logs", "objects", "lfs"};
-        for (size_t i = 0; i < sizeof data / sizeof data[0]; i++)
-                if (strcmp(part, data[i]) == 0)
-                        return true;
-        return false;
-}
-
-/* Within a component .git; true when that decides. */
-static bool by_git(const struct file_parts *parts, struct file_class_verdict *v)
-{
-        bool is_data = false, is_git = false, is_odd = false;
-        for (size_t i = 0; i < parts->n; i++) {
-                if (!file_part_is(".git", 4, parts->folded[i]))
-                        continue;
-                is_git = true;
-                is_odd |= strcmp(parts->raw[i], ".git") != 0;
-                if (i + 1 == parts->n) {
-                        say(v, FILE_RUNS_ON_COMMIT, "git pointer", is_odd);
-                        return true;
-                }
-                if (by_git_rows(parts, i + 1, v)) {
-                        v->is_odd |= is_odd && v->class != FILE_PLAIN;
-                        return true;
-                }
-                is_data |= is_git_data(parts->raw[i + 1]);
-        }
-        if (is_git && is_odd) {
-                /* No git makes such a directory: whatever is in it wants to be taken for one. */
-                say(v, FILE_RUNS_ON_COMMIT, "looks like a git directory", true);
-                return true;
-        }
-        return is_data;
-}
-
-static bool by_user(const struct file_classes *t, const struct file_parts *parts,
-                    struct file_class_verdict *v)
-{
-        bool is_odd = false;
-        for (size_t i = t ? t->n : 0; i-- > 0;) {
-                const struct user_row *r = &t->v[i];
-                if (!file_pattern_holds(r->pattern, parts, 0, &is_odd) ||
-                    (r->class == FILE_PLAIN && is_odd))
-                        continue;
-                char why[sizeof v->why];
-                snprintf(why, sizeof why, "%s: %.60s", r->whose, r->pattern);
-                say(v, r->class, r->class == FILE_PLAIN ? "" : why, is_odd);
-                return true;
-        }
-        return false;
-}
-
-/* The rows by the byte they begin with, wildcards under *; made once, the same every time. */
-enum { ROWS_MAX = 2048 };
-static uint16_t first_row[256], next_row[ROWS_MAX];
-
-static void index_rows(void)
-{
-        static bool is_done;
-        size_t n = 0;
-        if (is_done)
-                return;
-        while (n < ROWS_MAX - 1 && file_class_row_at(n))
-                n++;
-        /* From the last on, so that each list is in order; 0 ends it, hence one more. */
-        for (size_t i = n; i-- > 0;) {
-                const char *s = file_class_row_at(i)->pattern;
-                s += *s == '=';
-                s += *s == '/';
-                unsigned char c = (unsigned char)(*s == '?' ? '*' : tolower((unsigned char)*s));
-                next_row[i] = first_row[c];
-                first_row[c] = (uint16_t)(i + 1);
-        }
-        is_done = true;
-}
-
-static void by_tables(const struct file_parts *parts, struct file_class_verdict *v)
-{
-        size_t best = SIZE_MAX;
-        bool is_odd = false, best_odd = false;
-        index_rows();
-        for (int c = 0; c < 256; c++) {
-                if (c != '*' && !parts->may_begin[c])
-                        continue;
-                for (size_t i = first_row[c]; i > 0 && i - 1 < best; i = next_row[i - 1]) {
-                        if (!file_pattern_holds(file_class_row_at(i - 1)->pattern, parts, 0,
-                                                &is_odd))
-                                continue;
-                        best = i - 1;
-                        best_odd = is_odd;
-                }
-        }
-        if (best != SIZE_MAX)
-                say(v, file_class_row_at(best)->class, file_class_row_at(best)->why, best_odd);
-}
-
 void file_class_of(const struct file_classes *t, const char *path, struct file_class_verdict *v)
 {
-        _cleanup_parts_ struct file_parts parts;
-        file_parts_of(&parts, path);
-        say(v, FILE_PLAIN, "", false);
-
-        bool is_decided = by_git(&parts, v);
-        if (is_decided && v->class != FILE_PLAIN)
-                goto done;
-        if (by_user(t, &parts, v) || is_decided)
-                goto done;
-        by_tables(&parts, v);
-done:
-        /* A backslash is a separator on some systems and a letter here. */
-        v->is_odd |= v->class != FILE_PLAIN && strchr(path, '\\') != NULL;
+        struct file_trail *f = file_trail_new(t);
+        file_trail_judge(f, path, v);
+        file_trail_free(f);
 }
 
 void file_class_in_git(const char *path, struct file_class_verdict *v)
 {
-        _cleanup_parts_ struct file_parts parts;
-        file_parts_of(&parts, path);
-        say(v, FILE_PLAIN, "", false);
-        by_git_rows(&parts, 0, v);
+        struct file_trail *f = file_trail_new(NULL);
+        file_trail_judge_git(f, path, v);
+        file_trail_free(f);
 }
 
 /* By the words of the row, so that there is one list of such files. */
@@ -267,6 +133,11 @@ const char *file_classes_user_at(const struct file_classes *t, size_t i, enum fi
 {
         *class = t->v[i].class;
         return t->v[i].pattern;
+}
+
+const char *file_classes_user_whose(const struct file_classes *t, size_t i)
+{
+        return t->v[i].whose;
 }
 
 static int add_line(struct file_classes *t, char *line, const char *whose, size_t number,

@@ -47,6 +47,7 @@ void file_classes_free(struct file_classes *);
 /* The user's rows, in the order given; of two that hold the later one decides. */
 size_t file_classes_user_n(const struct file_classes *);
 const char *file_classes_user_at(const struct file_classes *, size_t i, enum file_class *);
+const char *file_classes_user_whose(const struct file_classes *, size_t i);
 
 /* file_class_of(t, path, verdict): by path alone. A git config file is RUNS_ON_COMMIT here until
  * file_class_git_config has looked at its keys. ${t} NULL: the built-in tables. */

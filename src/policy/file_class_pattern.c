@@ -1,4 +1,4 @@
-/* file_class_pattern.c - see file_class_pattern.h. Called for every row that may hold for a path:
+/* file_class_pattern.c - see file_class_pattern.h. Called for every row that may hold for a component:
  * what comes first here is a cheap no. */
 #include "policy/file_class_pattern.h"
 
@@ -7,28 +7,27 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { PATTERN_MAX = 256, PATTERN_PARTS_MAX = 16, PATTERN_STARS_MAX = 2 };
+enum { PATTERN_MAX = 255 };
 
-struct pattern {
-        const char *part[PATTERN_PARTS_MAX];
-        size_t len[PATTERN_PARTS_MAX];
-        size_t n;
-        bool is_anchored, is_dir, is_cased;
-};
-
-static bool pattern_cut(const char *text, struct pattern *p)
+bool file_pattern_cut(const char *text, struct file_pattern *p)
 {
         p->is_cased = *text == '=';
         text += p->is_cased;
         p->is_anchored = *text == '/';
         text += p->is_anchored;
-        p->n = 0;
+        p->n = p->stars_n = p->stars_at = 0;
         for (;;) {
                 size_t n = strcspn(text, "/");
-                if (n == 0 || p->n == PATTERN_PARTS_MAX)
+                if (n == 0 || n > PATTERN_MAX || p->n == PATTERN_PARTS_MAX)
                         return false;
                 p->part[p->n] = text;
-                p->len[p->n++] = n;
+                p->len[p->n] = (unsigned char)n;
+                p->is_stars[p->n] = n == 2 && memcmp(text, "**", 2) == 0;
+                if (p->is_stars[p->n]) {
+                        p->stars_n++;
+                        p->stars_at = p->n;
+                }
+                p->n++;
                 text += n;
                 p->is_dir = text[0] == '/' && text[1] == '\0';
                 if (*text == '\0' || p->is_dir)
@@ -39,12 +38,12 @@ static bool pattern_cut(const char *text, struct pattern *p)
 
 /* Do the parts from ${i} on fit the path from ${at} on? Of a directory, what follows is free. The
  * depth of calls is that of the pattern's parts; ** is bounded when a pattern is accepted. */
-static bool fits(const struct pattern *p, size_t i, char *const *v, size_t n, size_t at,
+static bool fits(const struct file_pattern *p, size_t i, char *const *v, size_t n, size_t at,
                  bool with_case)
 {
         if (i == p->n)
                 return p->is_dir || at == n;
-        if (p->len[i] == 2 && memcmp(p->part[i], "**", 2) == 0) {
+        if (p->is_stars[i]) {
                 for (size_t k = at; k <= n; k++)
                         if (fits(p, i + 1, v, n, k, with_case))
                                 return true;
@@ -57,56 +56,65 @@ static bool fits(const struct pattern *p, size_t i, char *const *v, size_t n, si
         return is_it && fits(p, i + 1, v, n, at + 1, with_case);
 }
 
-static bool fits_anywhere(const struct pattern *p, char *const *v, size_t n, bool with_case)
+/* run(p, from, to, v): do the parts from ${from} to ${to} fit the components from ${v} on, one by one? */
+static bool run(const struct file_pattern *p, size_t from, size_t to, char *const *v,
+                bool with_case)
 {
-        if (p->is_anchored)
-                return fits(p, 0, v, n, 0, with_case);
-        bool has_stars = false;
-        for (size_t i = 0; i < p->n; i++)
-                has_stars |= p->len[i] == 2 && memcmp(p->part[i], "**", 2) == 0;
-        if (!p->is_dir && !has_stars)
-                return n >= p->n && fits(p, 0, v, n, n - p->n, with_case);
-        for (size_t at = 0; at < n; at++)
-                if (fits(p, 0, v, n, at, with_case))
+        for (size_t i = from; i < to; i++, v++)
+                if (!(with_case ? file_part_is_exactly(p->part[i], p->len[i], *v)
+                                : file_part_is(p->part[i], p->len[i], *v)))
+                        return false;
+        return true;
+}
+
+/* ends(p, v, n): see file_pattern_ends, of one of the two spellings. */
+static bool ends(const struct file_pattern *p, char *const *v, size_t n, bool with_case)
+{
+        if (p->stars_n == 0)
+                return n >= p->n && (!p->is_anchored || n == p->n) &&
+                       run(p, 0, p->n, v + n - p->n, with_case);
+        size_t before = p->stars_at, after = (size_t)p->n - before - 1;
+        if (p->stars_n > 1) {
+                for (size_t at = 0; at < n; at++)
+                        if (fits(p, 0, v, n, at, with_case))
+                                return true;
+                        else if (p->is_anchored)
+                                return false;
+                return false;
+        }
+        if (n < before + after || !run(p, before + 1, p->n, v + n - after, with_case))
+                return false;
+        if (p->is_anchored || before == 0)
+                return run(p, 0, before, v, with_case);
+        for (size_t at = 0; at + before + after <= n; at++)
+                if (run(p, 0, before, v + at, with_case))
                         return true;
         return false;
 }
 
-/* A cheap no, in which most rows end: no component begins as they do, or the last one does not end
- * so. Never no where file_pattern_holds would say yes. */
-static bool may_hold(const char *pattern, const struct file_parts *parts)
+/* may_end(p, name, folded): by the last part's first and last byte. Never no where ends() would say
+ * yes. */
+static bool may_end(const struct file_pattern *p, const char *raw, const char *folded)
 {
-        const char *first = pattern + (*pattern == '=');
-        if (parts->may_begin['~'])
+        const char *part = p->part[p->n - 1];
+        size_t len = strlen(folded), raw_len = strlen(raw);
+        int c = tolower((unsigned char)*part);
+        if (strchr(folded, '~') || strchr(raw, '~'))
                 return true;
-        if (strchr(first, '/')) {
-                first += *first == '/';
-                return *first == '*' || *first == '?' ||
-                       parts->may_begin[tolower((unsigned char)*first)];
-        }
-        if (parts->n == 0)
+        if (c != '*' && c != '?' && c != *folded && c != tolower((unsigned char)*raw))
                 return false;
-        const char *name = parts->folded[parts->n - 1], *raw = parts->raw[parts->n - 1];
-        size_t len = strlen(name), raw_len = strlen(raw);
-        int c = tolower((unsigned char)*first);
-        if (c != '*' && c != '?' && c != *name && c != tolower((unsigned char)*raw))
-                return false;
-        c = tolower((unsigned char)first[strlen(first) - 1]);
-        return c == '*' || c == '?' || (len > 0 && c == name[len - 1]) ||
+        c = tolower((unsigned char)part[p->len[p->n - 1] - 1]);
+        return c == '*' || c == '?' || (len > 0 && c == folded[len - 1]) ||
                (raw_len > 0 && c == tolower((unsigned char)raw[raw_len - 1]));
 }
 
-bool file_pattern_holds(const char *pattern, const struct file_parts *parts, size_t from,
-                        bool *is_odd)
+bool file_pattern_ends(const struct file_pattern *p, char *const *raw, char *const *folded,
+                       size_t n, bool *is_odd)
 {
-        struct pattern p;
-        if (!may_hold(pattern, parts))
+        if (n == 0 || !may_end(p, raw[n - 1], folded[n - 1]))
                 return false;
-        if (!pattern_cut(pattern, &p))
-                return false;
-        size_t n = parts->n - from;
-        bool is_exact = fits_anywhere(&p, parts->raw + from, n, true);
-        if (!is_exact && (p.is_cased || !fits_anywhere(&p, parts->folded + from, n, false)))
+        bool is_exact = ends(p, raw, n, true);
+        if (!is_exact && (p->is_cased || !ends(p, folded, n, false)))
                 return false;
         *is_odd = !is_exact;
         return true;
@@ -115,7 +123,7 @@ bool file_pattern_holds(const char *pattern, const struct file_parts *parts, siz
 const char *file_pattern_wrong(const char *s)
 {
         size_t len = strlen(s);
-        struct pattern p;
+        struct file_pattern p;
         size_t stars = 0;
         if (len == 0)
                 return "has no pattern";
@@ -124,11 +132,10 @@ const char *file_pattern_wrong(const char *s)
         for (size_t i = 0; i < len; i++)
                 if ((unsigned char)s[i] < 0x20 || s[i] == 0x7f || s[i] == '\\')
                         return "has a control byte or a backslash in its pattern";
-        if (!pattern_cut(s, &p))
+        if (!file_pattern_cut(s, &p))
                 return "has a pattern with an empty component, or with more than 16";
         for (size_t i = 0; i < p.n; i++) {
-                bool is_stars = p.len[i] == 2 && memcmp(p.part[i], "**", 2) == 0;
-                stars += is_stars;
+                stars += p.is_stars[i];
                 if ((p.len[i] == 1 && p.part[i][0] == '.') ||
                     (p.len[i] == 2 && memcmp(p.part[i], "..", 2) == 0))
                         return "has . or .. in its pattern";

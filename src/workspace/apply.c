@@ -362,6 +362,8 @@ int apply_run(int box_dir_fd, const char *box_id, int undo_fd, const struct ws_r
         a.land.arg = &a;
         if (objects_fd < 0 || applied_read(box_dir_fd, &a.applied, err) < 0)
                 return -1;
+        ws_view_again(&root->before);
+        ws_view_again(&root->after);
         int r = undo_sweep(undo_fd, root->host_fd, err);
         apply_ground_open(&a.ground, root, choices, n);
         for (size_t i = 0; r == 0 && i < n; i++)

@@ -316,6 +316,12 @@ int ws_roots_open(struct ws_roots *r, int box_dir_fd, int frozen_fd, unsigned tu
         for (size_t i = 0; i < r->n; i++)
                 if (root_open(r, &r->v[i], box_dir_fd, frozen_fd, &s, &span, err) < 0)
                         goto fail;
+        for (size_t i = 0; i < r->n; i++) {
+                if (r->v[i].kind == WS_ROOT_LIVE)
+                        continue;
+                ws_view_keep(&r->v[i].before);
+                ws_view_keep(&r->v[i].after);
+        }
         return 0;
 fail:
         ws_roots_free(r);

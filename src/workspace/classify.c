@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "policy/file_class_trail.h"
 #include "policy/git_config.h"
 #include "policy/git_shape.h"
 #include "workspace/classify_int.h"
@@ -48,6 +49,7 @@ struct classify {
         const struct ws_root *root;
         const struct file_classes *classes;
         struct classify_said said;
+        struct file_trail *trail;
         struct buf path; /* that was judged last */
         struct classify_level *levels;
         size_t levels_n, levels_cap;
@@ -71,6 +73,7 @@ struct classify *classify_new(const struct ws_root *root, const struct file_clas
                 str_no_memory();
         c->root = root;
         c->classes = classes;
+        c->trail = file_trail_new(classes);
         classify_said_user(&c->said, root);
         classify_said_read(&c->said, root, &root->before);
         classify_said_read(&c->said, root, &root->after);
@@ -82,6 +85,7 @@ void classify_free(struct classify *c)
         if (!c)
                 return;
         classify_said_free(&c->said);
+        file_trail_free(c->trail);
         buf_free(&c->path);
         free(c->levels);
         links_free(c->links);
@@ -443,7 +447,7 @@ static bool by_place(struct classify *c, const char *path, bool is_dir,
                      struct file_class_verdict *v)
 {
         struct file_class_verdict shape;
-        file_class_of(c->classes, path, v);
+        file_trail_judge(c->trail, path, v);
         int by_shape = classify_by_shape(c, path, &shape);
         if (v->class == FILE_RUNS_ON_COMMIT)
                 return false;

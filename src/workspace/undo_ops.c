@@ -99,14 +99,61 @@ static enum above look_above(const struct undo_land *l, size_t sorted_n, const c
         return fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) ? ABOVE_THERE : ABOVE_ODD;
 }
 
+/* shared(done, parent): how much of ${parent}, in whole components, is the beginning of ${done}. */
+static size_t shared(const char *done, const char *parent)
+{
+        size_t n = 0, whole = 0;
+        for (;; n++) {
+                bool is_end = done[n] == 0 || done[n] == '/';
+                if (is_end && (parent[n] == 0 || parent[n] == '/'))
+                        whole = n;
+                if (done[n] == 0 || done[n] != parent[n])
+                        return whole;
+        }
+}
+
+/* above_of(l, sorted_n, parent, done, new_at, mode_of): look at the directories of ${parent} that
+ * ${done}, the last one that was looked at, does not share; ${new_at} is how long the path of the
+ * topmost of those is that will be new, or 0. false: one is no directory; ${done} is what is. */
+static bool above_of(struct undo_land *l, size_t sorted_n, char *parent, char *done, size_t *new_at,
+                     mode_t (*mode_of)(void *arg, const char *path))
+{
+        size_t at = shared(done, parent);
+        if (*new_at > at)
+                *new_at = 0;
+        memcpy(done, parent, at);
+        done[at] = 0;
+        while (parent[at]) {
+                size_t end = at + (at > 0);
+                end += strcspn(parent + end, "/");
+                char kept = parent[end];
+                parent[end] = 0;
+                enum above a = look_above(l, sorted_n, parent, *new_at > 0);
+                if (a == ABOVE_NEW && *new_at == 0)
+                        *new_at = end;
+                if (a == ABOVE_MISSING) {
+                        struct undo_state before = {.kind = '-'};
+                        struct undo_state after = {.kind = 'd', .mode = mode_of(l->arg, parent)};
+                        undo_land_add(l, parent, &before, &after, &(struct undo_ident){0});
+                }
+                if (a == ABOVE_ODD)
+                        return false;
+                memcpy(done, parent, end + 1);
+                parent[end] = kept;
+                at = end;
+        }
+        return true;
+}
+
 int undo_land_parents(struct undo_land *l, mode_t (*mode_of)(void *arg, const char *path),
                       struct err *err)
 {
         (void)err;
-        char done[PATH_MAX] = ""; /* the last parent that was looked at, and is fine */
+        char done[PATH_MAX] = ""; /* the last parent that was looked at, as far as it is fine */
+        size_t new_at = 0;
         undo_land_sort(l);
         size_t sorted_n = l->n;
-        _cleanup_strs_ struct strs made = {0};
+        /* In this order each directory is above a run of paths: it is looked at once. */
         for (size_t i = 0; i < sorted_n; i++) {
                 char parent[PATH_MAX];
                 if (l->v[i].after.kind == '-' || l->v[i].landing != UNDO_WAITS)
@@ -116,35 +163,11 @@ int undo_land_parents(struct undo_land *l, mode_t (*mode_of)(void *arg, const ch
                 if (!slash)
                         continue;
                 *slash = 0;
-                if (strcmp(parent, done) == 0)
+                if (strcmp(parent, done) == 0 ||
+                    above_of(l, sorted_n, parent, done, &new_at, mode_of))
                         continue;
-                bool is_odd = false, is_below_new = false;
-                /* from the top, so that what is added is added in order */
-                for (char *p = strchr(parent, '/');; p = strchr(p + 1, '/')) {
-                        if (p)
-                                *p = 0;
-                        enum above a = look_above(l, sorted_n, parent, is_below_new);
-                        is_below_new |= a == ABOVE_NEW;
-                        if (a == ABOVE_MISSING &&
-                            (made.n == 0 || strcmp(made.v[made.n - 1], parent) != 0) &&
-                            !strs_has(&made, parent)) {
-                                struct undo_state before = {.kind = '-'};
-                                struct undo_state after = {.kind = 'd',
-                                                           .mode = mode_of(l->arg, parent)};
-                                undo_land_add(l, parent, &before, &after, &(struct undo_ident){0});
-                                strs_add(&made, parent);
-                        }
-                        is_odd = a == ABOVE_ODD;
-                        if (!p || is_odd)
-                                break;
-                        *p = '/';
-                }
-                if (is_odd) {
-                        l->v[i].landing = UNDO_LEFT;
-                        l->v[i].why = "something that is no directory is in the way";
-                        continue;
-                }
-                memcpy(done, parent, strlen(parent) + 1);
+                l->v[i].landing = UNDO_LEFT;
+                l->v[i].why = "something that is no directory is in the way";
         }
         undo_land_sort(l);
         return 0;

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 void ws_view_add(struct ws_view *v, int fd, bool is_overlay)
@@ -22,8 +23,47 @@ void ws_view_add(struct ws_view *v, int fd, bool is_overlay)
 
 void ws_view_free(struct ws_view *v)
 {
+        view_trail_free(v->trail);
         free(v->layers);
         *v = (struct ws_view){0};
+}
+
+/* is_clean(path): components and nothing else, so that one string stands for one place. */
+static bool is_clean(const char *path)
+{
+        for (const char *p = path; *p;) {
+                size_t n = strcspn(p, "/");
+                if (n == 0 || n > NAME_MAX || (*p == '.' && (n == 1 || (n == 2 && p[1] == '.'))))
+                        return false;
+                p += n;
+                if (*p && !*++p)
+                        return false;
+        }
+        return *path;
+}
+
+/* by_trail(v, path, dir, name, err): last_of, along the way that is kept open. */
+static int by_trail(const struct ws_view *v, const char *path, struct ws_dir **dir,
+                    char name[NAME_MAX + 1], struct err *err)
+{
+        struct err why = {0};
+        const char *slash = strrchr(path, '/');
+        snprintf(name, NAME_MAX + 1, "%s", slash ? slash + 1 : path);
+        *dir = view_trail_dir(v, path, slash ? (size_t)(slash - path) : 0, &why);
+        if (*dir)
+                return 1;
+        if (why.sys == ENOENT || why.sys == ENOTDIR)
+                return 0;
+        if (err)
+                *err = why;
+        return -1;
+}
+
+/* done(v, dir): a directory of the trail stays open. */
+static void done(const struct ws_view *v, const char *path, struct ws_dir *d)
+{
+        if (!v->trail || !is_clean(path))
+                ws_dir_close(d);
 }
 
 /* last_of(v, path, dir, name, err): the directory that holds the last component, and that name. 1
@@ -32,6 +72,8 @@ void ws_view_free(struct ws_view *v)
 static int last_of(const struct ws_view *v, const char *path, struct ws_dir **dir,
                    char name[NAME_MAX + 1], struct err *err)
 {
+        if (v->trail && is_clean(path))
+                return by_trail(v, path, dir, name, err);
         struct ws_dir *d = ws_dir_root(v, err);
         name[0] = 0;
         for (const char *p = path; d && *p;) {
@@ -77,7 +119,7 @@ int ws_view_look(const struct ws_view *v, const char *path, struct ws_node *node
         if (is_there <= 0)
                 return is_there;
         int got = ws_dir_look(d, name, node, err);
-        ws_dir_close(d);
+        done(v, path, d);
         return got;
 }
 
@@ -94,7 +136,7 @@ int ws_view_file(const struct ws_view *v, const char *path, struct ws_node *node
                 return err_sys(err, "open a file of a layer");
         }
         int fd = ws_dir_look(d, name, node, err) < 0 ? -1 : ws_dir_file(d, name, node, err);
-        ws_dir_close(d);
+        done(v, path, d);
         return fd;
 }
 
@@ -112,6 +154,6 @@ int ws_view_link(const struct ws_view *v, const char *path, struct buf *target, 
         }
         int got = ws_dir_look(d, name, &node, err) < 0 ? -1
                                                        : ws_dir_link(d, name, &node, target, err);
-        ws_dir_close(d);
+        done(v, path, d);
         return got;
 }

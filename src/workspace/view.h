@@ -25,9 +25,17 @@ struct ws_layer {
 struct ws_view {
         struct ws_layer *layers; /* topmost first; the view's own array */
         size_t n;
+        struct view_trail *trail; /* see ws_view_keep; NULL: none */
 };
 void ws_view_add(struct ws_view *, int fd, bool is_overlay);
 void ws_view_free(struct ws_view *);
+/* ws_view_keep(v): from now on the directories on the way to the path that was asked for last stay
+ * open, so that looking by whole paths, in the order of a walk, costs a few calls each however deep
+ * they lie (case 78). For who asks for many at one time: a directory that is moved meanwhile is seen
+ * where it was. ${v} must stay where it is. */
+void ws_view_keep(struct ws_view *);
+/* ws_view_again(v): the next look begins at the root, at what is there now. */
+void ws_view_again(const struct ws_view *);
 
 enum ws_kind {
         WS_NONE, /* nothing there; when a mark hides it, ctime_ns, ino and layer are the mark's */

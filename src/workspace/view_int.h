@@ -41,6 +41,13 @@ int view_marks_at(int dir_fd, const char *name, struct ws_marks *, struct err *)
 struct stat;
 void view_node_of(const struct stat *, size_t layer, struct ws_node *);
 
+/* The directories on the way to a path, kept open (view_trail.c). view_trail_dir(v, path, len, err):
+ * the directory at the first ${len} bytes of ${path}, of which no component is empty or "."; it is
+ * the trail's own, until the next call. NULL and a story otherwise. */
+struct view_trail;
+struct ws_dir *view_trail_dir(const struct ws_view *, const char *path, size_t len, struct err *);
+void view_trail_free(struct view_trail *);
+
 /* ws_dir_sleep(d, child): give back the descriptors that ${child}, a directory in ${d}, can lead
  * back to. ws_dir_wake(d, child, err): take them again by "..", each checked to be the directory it
  * was: -1 when somebody moved it meanwhile. So a walk holds few descriptors however deep it is. */

@@ -161,6 +161,7 @@ static void push(struct walk *w, struct walk_frame *f)
 {
         f->path_len = w->path.len;
         f->depth = f->up ? f->up->depth + 1 : 0;
+        f->ruled = f->rules || f->repo || !f->up ? f : f->up->ruled;
         w->top = f;
         size_t wide = w->root->before.n + w->root->after.n;
         size_t keep = wide > OPEN_PARTS / 4 ? 4 : OPEN_PARTS / (wide ? wide : 1);

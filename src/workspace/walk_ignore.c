@@ -113,7 +113,7 @@ void walk_ignore_leave(struct walk_frame *f)
 enum ignore_says walk_ignore_says(const struct walk_frame *f, const char *path, bool is_dir)
 {
         const struct walk_above *above = NULL;
-        for (; f; f = f->up) {
+        for (f = f->ruled; f; f = f->up ? f->up->ruled : NULL) {
                 enum ignore_says says = ignore_match(f->rules, path + f->path_len, is_dir);
                 if (says == IGNORE_SILENT && f->repo)
                         says = walk_repo_says(f->repo, path + f->path_len, is_dir);
@@ -151,7 +151,7 @@ enum walk_tracked walk_repo_tracked(struct walk_repo *repo, const char *path)
 enum walk_tracked walk_is_tracked(struct walk_frame *f, const char *path)
 {
         const struct walk_above *above = NULL;
-        for (; f && !f->repo; f = f->up)
+        for (f = f->ruled; f && !f->repo; f = f->up ? f->up->ruled : NULL)
                 above = f->above;
         return f ? walk_repo_tracked(f->repo, path + f->path_len) : walk_above_tracked(above, path);
 }

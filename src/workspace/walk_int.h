@@ -33,6 +33,8 @@ struct walk_frame {
         bool is_setgid;           /* new directories inherit that bit: no wish of the box */
         struct ignore *rules;     /* the host's .gitignore here, or NULL */
         struct walk_repo *repo;   /* the host has a repository here, or NULL */
+        struct walk_frame *ruled; /* the nearest one, this or above, with rules or a repository; the
+                                     root at last */
         struct walk_above *above; /* of the root: a repository that it is a directory of, or NULL */
         size_t ignored; /* index in the tally plus one of the ignored tree this is in, or 0 */
         struct file_class_verdict

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "policy/file_class.h"
 #include "policy/file_class_table.h"
+#include "policy/file_class_trail.h"
 #include "unit/check.h"
 
 #include <stdlib.h>
@@ -520,6 +521,29 @@ static void check_rows(void)
         check(n > 800, "rows", "only %zu", n);
 }
 
+/* A chain of ${n} directories, each with a file, judged in the order of a walk. */
+static uint64_t steps_of(size_t n)
+{
+        struct file_trail *f = file_trail_new(NULL);
+        struct file_class_verdict v;
+        char *path = calloc(n + 1, 6);
+        for (size_t i = 0; path && i < n; i++) {
+                memcpy(path + strlen(path), "refs/", 6);
+                file_trail_judge(f, path, &v);
+        }
+        uint64_t steps = file_trail_steps(f);
+        free(path);
+        file_trail_free(f);
+        return steps;
+}
+
+static void check_deep(void)
+{
+        uint64_t some = steps_of(500), more = steps_of(5000);
+        CHECK("a row is held against each component of a deep tree once",
+              some > 0 && more <= some * 10);
+}
+
 int main(void)
 {
         size_t wrong_n = 0, n = sizeof rows / sizeof rows[0];
@@ -551,5 +575,6 @@ int main(void)
         check_rows();
         check_user();
         check_page();
+        check_deep();
         return check_end();
 }
