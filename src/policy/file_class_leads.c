@@ -15,14 +15,19 @@
  * names before its last part? One that any name fits says nothing. */
 static bool leads_row(const char *pattern, const struct file_parts *parts)
 {
-        _cleanup_free_ char *head = str_dup(pattern);
+        struct file_pattern p;
         bool is_odd = false;
-        for (char *slash; (slash = strrchr(head, '/')) && slash > head;) {
-                *slash = 0;
-                const char *last = strrchr(head, '/');
-                last = last ? last + 1 : head + (*head == '=');
-                if (*last && last[strspn(last, "*?")] &&
-                    file_pattern_holds(head, parts, 0, &is_odd))
+        if (!file_pattern_cut(pattern, &p))
+                return false;
+        while (p.n > 1) {
+                p.n--;
+                p.is_dir = false;
+                if (p.is_stars[p.n])
+                        p.stars_n--;
+                bool is_named = false;
+                for (size_t i = 0; i < p.len[p.n - 1]; i++)
+                        is_named |= !strchr("*?", p.part[p.n - 1][i]);
+                if (is_named && file_pattern_ends(&p, parts->raw, parts->folded, parts->n, &is_odd))
                         return true;
         }
         return false;
