@@ -12,8 +12,9 @@
 #include <string.h>
 #include <time.h>
 
-/* Files of a box can make git wait: for all calls together not longer than this. */
-enum { FETCH_ALL_MS = 120 * 1000 };
+/* Files of a box can make git wait (a FIFO for an object): for one call, and for all calls together,
+ * not longer than this. */
+enum { FETCH_CALL_MS = 20 * 1000, FETCH_ALL_MS = 120 * 1000 };
 
 static int64_t fetch_now_ms(void)
 {
@@ -25,7 +26,7 @@ static int64_t fetch_now_ms(void)
 int fetch_inside(struct fetch *f, const char *const *argv, const struct buf *in, struct buf *out,
                  struct err *err)
 {
-        int64_t most = f->patience_ms ? f->patience_ms : GIT_PATIENCE_MS;
+        int64_t most = f->patience_ms ? f->patience_ms : FETCH_CALL_MS;
         if (*f->left_ms <= 0)
                 return err_set(err, E_INPUT, "reading the box's repositories took too long");
         if (most > *f->left_ms)
@@ -89,10 +90,16 @@ static void fetch_work_free(struct fetch *f)
         fetch_classes_free(&f->classes);
 }
 
-/* fetch_repo(f): everything of one repository. What goes wrong is told in it. */
+/* fetch_repo(f): everything of one repository, after the one that it shares refs with. What goes
+ * wrong is told in it. */
 static void fetch_repo(struct fetch *f)
 {
         struct git_repo *r = f->repo;
+        if (f->is_done)
+                return;
+        f->is_done = true;
+        if (f->owner != f)
+                fetch_repo(f->owner);
         f->classes = (struct fetch_classes){.table = f->want->classes, .from = f};
         if (r->waits || tips_list(f) < 0)
                 return;
@@ -122,7 +129,8 @@ int git_fetch(struct git_fetch *out, const struct git_want *want, struct err *er
         struct fetch *works = NULL;
         int64_t left_ms = FETCH_ALL_MS;
         int r = look_all(out, &works, want, &left_ms, err);
-        for (size_t i = 0; r == 0 && i < out->n; i++)
+        /* The outermost first: one that makes git wait is rather an inner one. */
+        for (size_t i = out->n; r == 0 && i-- > 0;)
                 fetch_repo(&works[i]);
         for (size_t i = 0; i < out->n; i++)
                 fetch_work_free(&works[i]);
@@ -151,15 +159,22 @@ int git_fetch_pending(const struct git_want *want, struct err *err)
         return r < 0 ? -1 : is_some;
 }
 
-static void fetch_free_ref(struct git_ref *ref)
+void fetch_drop_commits(struct git_ref *ref)
 {
-        for (size_t i = 0; i < ref->commits_n; i++) {
+        for (size_t i = 0; ref->commits && i < ref->commits_n; i++) {
                 free(ref->commits[i].subject);
                 free(ref->commits[i].author);
                 git_paths_free(&ref->commits[i].paths);
         }
         free(ref->commits);
         git_paths_free(&ref->paths);
+        ref->commits = NULL;
+        ref->commits_n = ref->commits_all = 0;
+}
+
+static void fetch_free_ref(struct git_ref *ref)
+{
+        fetch_drop_commits(ref);
         free(ref->name);
         free(ref->local);
         free(ref->refused);

@@ -34,6 +34,7 @@ struct fetch_classes {
 };
 
 extern uint64_t git_take_max; /* bytes of a pack; smaller in tests */
+extern size_t git_graph_max;  /* bytes of git's list of what commits change; smaller in tests */
 
 struct fetch {
         const struct git_want *want;
@@ -41,7 +42,7 @@ struct fetch {
         struct fetch *owner; /* who has the refs and the quarantine; itself unless repo->shares */
         size_t id_len;       /* 40 or 64 */
         char *box_common;
-        bool is_box_shallow, is_host_shallow, is_detached;
+        bool is_box_shallow, is_host_shallow, is_detached, is_done;
         uint32_t patience_ms; /* with git in the box; 0: the usual */
         int64_t *left_ms;     /* of all calls in the box together, packs aside */
         struct git_tips box;  /* all refs of the box */
@@ -70,6 +71,9 @@ int fetch_objects(struct fetch *, const char *type, const struct buf *ids, size_
 
 /* fetch_waits(repo, fmt, ...): say why nothing can be taken now. Returns -1. */
 int fetch_waits(struct git_repo *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* fetch_drop_commits(ref): forget what was read of it. */
+void fetch_drop_commits(struct git_ref *);
 
 /* look.c: fill ${f} and ${works} (one each) with every repository. */
 int look_all(struct git_fetch *, struct fetch **works, const struct git_want *, int64_t *left_ms,

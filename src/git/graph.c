@@ -10,7 +10,9 @@
 #include <string.h>
 
 enum { GRAPH_SAID_MAX = 1 << 20, GRAPH_WORDS_MAX = 1000 };
-#define GRAPH_TEXT_MAX ((size_t)1 << 30)
+
+/* A few trees that contain each other many times are millions of paths; this is where it ends. */
+size_t git_graph_max = (size_t)512 << 20;
 
 void graph_free(struct git_graph *g)
 {
@@ -180,7 +182,7 @@ static int graph_changes(struct git_graph *g, struct fetch *f, struct err *err)
                 if (g->v[i].parents_all > 1)
                         buf_put_fmt(&in, "%s %s\n", g->v[i].id, g->v[i].first);
         }
-        g->text.max = GRAPH_TEXT_MAX;
+        g->text.max = git_graph_max;
         if (fetch_ours(f,
                        FETCH_ARGV("diff-tree", "--stdin", "-c", "-r", "--root", "--no-renames",
                                   "-z", "--raw", "--no-abbrev", "--always"),
@@ -220,7 +222,7 @@ int graph_raws(struct fetch *f, const char *const *argv, struct buf *text, struc
                size_t *n, struct err *err)
 {
         size_t cap = 0;
-        text->max = GRAPH_TEXT_MAX;
+        text->max = git_graph_max;
         *v = NULL;
         *n = 0;
         if (fetch_ours(f, argv, NULL, text, err) != 0)
@@ -303,7 +305,7 @@ static int graph_count(struct git_node *c, char **text, const char *end)
 /* graph_counts(g, f, err): as --stat counts. */
 static int graph_counts(struct git_graph *g, struct fetch *f, struct err *err)
 {
-        _cleanup_buf_ struct buf in = {0}, out = {.max = GRAPH_TEXT_MAX};
+        _cleanup_buf_ struct buf in = {0}, out = {.max = git_graph_max};
         for (size_t i = 0; i < g->n; i++)
                 if (g->v[i].is_listed)
                         buf_put_fmt(&in, "%s%s%s\n", g->v[i].id, g->v[i].first[0] ? " " : "",

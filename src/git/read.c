@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Entries that are looked at for all refs together, and refs that are compared one by one. */
-enum { READ_WORK_MAX = 20000000, READ_REFS_MAX = 2000 };
+enum { READ_WORK_MAX = 4000000, READ_REFS_MAX = 2000, READ_TRIES_MAX = 64 };
 
 #define READ_EMPTY_SHA1   "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 #define READ_EMPTY_SHA256 "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
@@ -144,6 +144,33 @@ static int read_stands(struct fetch *f, const struct git_ref *ref, const char *p
         return read_base(f, with, peeled, base, err) < 0 ? -1 : 1;
 }
 
+/* read_weigh(g, ref, work, err): the same paths may come with many refs. */
+static int read_weigh(const struct git_graph *g, const struct git_ref *ref, size_t *work,
+                      struct err *err)
+{
+        size_t more = 0, listed = 0;
+        for (size_t i = 0; i < g->n; i++) {
+                if (g->v[i].seen != g->round)
+                        continue;
+                more += g->v[i].raw_n;
+                if (listed++ < ref->commits_n)
+                        more += g->v[i].first_n;
+        }
+        if (more > READ_WORK_MAX - *work)
+                return err_set(err, E_INPUT, "it brings more paths than can be looked through");
+        *work += more;
+        return 0;
+}
+
+/* read_refuse(ref, why): after all. */
+static void read_refuse(struct git_ref *ref, const char *why)
+{
+        ref->refused = str_dup(why);
+        ref->is_new = false;
+        fetch_drop_commits(ref);
+        ref->worst = FILE_PLAIN;
+}
+
 /* read_fill(f, g, ref, peeled, work, err): a ref whose commits are known. */
 static int read_fill(struct fetch *f, struct git_graph *g, struct git_ref *ref, const char *peeled,
                      size_t *work, struct err *err)
@@ -153,6 +180,8 @@ static int read_fill(struct fetch *f, struct git_graph *g, struct git_ref *ref, 
         _cleanup_free_ struct git_raw *raws = NULL;
         size_t n = 0, listed = 0;
         graph_from(g, peeled);
+        if (read_weigh(g, ref, work, err) < 0)
+                return -1;
         ref->commits = calloc(ref->commits_n + 1, sizeof *ref->commits);
         if (!ref->commits)
                 str_no_memory();
@@ -165,9 +194,6 @@ static int read_fill(struct fetch *f, struct git_graph *g, struct git_ref *ref, 
                 if (listed < ref->commits_n)
                         read_commit(f, g, c, &ref->commits[listed++]);
         }
-        *work += bag.n;
-        if (*work > READ_WORK_MAX)
-                return err_set(err, E_INPUT, "its refs bring too many paths to be read");
         char base[GIT_ID_MAX + 1] = "";
         int stands = read_stands(f, ref, peeled, base, err);
         if (stands < 0 || (stands && read_diff(f, base, peeled, &text, &raws, &n, err) < 0))
@@ -223,10 +249,42 @@ static int read_refs(struct fetch *f, struct git_graph *g, char (*peeled)[GIT_ID
                 if (++looked > READ_REFS_MAX)
                         return err_set(err, E_INPUT, "it has more than %d new branches and tags",
                                        READ_REFS_MAX);
-                if (read_fill(f, g, ref, peeled[i], &work, err) < 0)
-                        return -1;
+                struct err why = {0};
+                if (read_fill(f, g, ref, peeled[i], &work, &why) < 0)
+                        read_refuse(ref, why.text);
         }
         return 0;
+}
+
+/* read_graph(f, g, peeled, tips, err): what the tips bring. When that is too much for all together,
+ * each is tried alone, and refused if it is the one. */
+static int read_graph(struct fetch *f, struct git_graph *g, char (*peeled)[GIT_ID_MAX + 1],
+                      const struct strs *tips, struct err *err)
+{
+        _cleanup_strs_ struct strs good = {0};
+        if (graph_load(g, f, tips, err) == 0)
+                return 0;
+        for (size_t i = 0; i < tips->n; i++) {
+                _cleanup_graph_ struct git_graph one = {0};
+                struct err why = *err;
+                bool is_tried = tips->n > 1 && i < READ_TRIES_MAX;
+                if (is_tried)
+                        why = (struct err){0};
+                if (is_tried &&
+                    graph_load(&one, f, &(struct strs){.v = &tips->v[i], .n = 1}, &why) == 0) {
+                        strs_add(&good, tips->v[i]);
+                        continue;
+                }
+                for (size_t k = 0; k < f->repo->refs_n; k++) {
+                        if (f->repo->refs[k].refused || strcmp(peeled[k], tips->v[i]) != 0)
+                                continue;
+                        read_refuse(&f->repo->refs[k], why.text);
+                        peeled[k][0] = 0;
+                }
+        }
+        graph_free(g);
+        *err = (struct err){0};
+        return graph_load(g, f, &good, err);
 }
 
 int read_all(struct fetch *f)
@@ -240,14 +298,16 @@ int read_all(struct fetch *f)
                 str_no_memory();
         int got = read_peel(f, peeled, &err);
         for (size_t i = 0; got == 0 && i < r->refs_n; i++)
-                if (peeled[i][0] && !tips_is_known(f, peeled[i]))
+                if (peeled[i][0] && !tips_is_known(f, peeled[i]) && !strs_has(&tips, peeled[i]))
                         strs_add(&tips, peeled[i]);
         if (got == 0)
-                got = graph_load(&g, f, &tips, &err);
+                got = read_graph(f, &g, peeled, &tips, &err);
         if (got == 0) {
                 fetch_classes_load(&f->classes, g.raws, g.raws_n);
                 got = read_refs(f, &g, peeled, &err);
         }
         free(peeled);
+        for (size_t i = 0; got < 0 && i < r->refs_n; i++)
+                fetch_drop_commits(&r->refs[i]);
         return got < 0 ? fetch_waits(r, "%s", err.text) : 0;
 }

@@ -23,6 +23,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+enum { TAKE_PACK_MS = 180 * 1000 };
 enum { TAKE_TRIES_MAX = 64, TAKE_ALTERNATES_MAX = 64, TAKE_FILE_MAX = 16 << 20 };
 #define TAKE_PACK_MAX ((uint64_t)2 << 30)
 
@@ -191,7 +192,7 @@ static int take_pack(struct fetch *f, const struct strs *tips, const char *file,
                                 .in_len = in.len,
                                 .out_fd = fd,
                                 .out_max = git_take_max,
-                                .patience_ms = GIT_PATIENCE_LONG_MS};
+                                .patience_ms = TAKE_PACK_MS};
         return f->want->inside->run(f->want->inside->arg, &call, err) == 0 ? 0 : -1;
 }
 
@@ -320,7 +321,8 @@ int take_all(struct fetch *f)
                 f->is_ready = take_prove(f, &tips, &err) == 0;
         }
         int r = f->is_ready || take_try(f, &tips, &all) == 0 ? 0 : -1;
-        if (r < 0 && strstr(all.text, "No space left"))
+        /* One by one would not go better. */
+        if (r < 0 && (strstr(all.text, "No space left") || strstr(all.text, "in time")))
                 return fetch_waits(f->repo, "%s", all.text);
         if (r < 0)
                 r = take_each(f, &tips, &all, &err);

@@ -371,6 +371,21 @@ static void large(void)
         CHECK("a small one beside it is taken", ref("refs/heads/main")->commits_n == 1);
 }
 
+static void bomb(void)
+{
+        begin("true");
+        sh("cd box; T=$(git rev-parse 'HEAD^{tree}'); for l in 1 2 3 4 5 6 7; do T=$(for n in a b c "
+           "d e f g h i j; do printf '040000 tree %s\\t%s\\n' $T $n; done | git mktree); done; git "
+           "update-ref refs/heads/bomb $(git commit-tree -p HEAD -m bomb $T); echo b > b; git add "
+           "b; git commit -qm b");
+        git_graph_max = 1 << 20;
+        fetch("");
+        git_graph_max = (size_t)512 << 20;
+        refused("trees that are millions of paths are refused", ref("refs/heads/bomb"),
+                "more than");
+        CHECK("a branch beside them is read", ref("refs/heads/main")->commits_n == 1);
+}
+
 static void kinds(void)
 {
         begin("true");
@@ -547,6 +562,7 @@ int main(void)
         bad_objects();
         bad_names();
         large();
+        bomb();
         kinds();
         several();
         aside();
