@@ -116,5 +116,63 @@ first=$(git rev-parse "ostiary/$tag-r/stash/0")
 say "$ostiary" apply "$tag-r" --yes
 same 'a second stash does not lose the first' "$(git rev-parse "ostiary/$tag-r/stash/1")" "$first"
 
+# --- merges, ignored files, sparse checkouts, submodules, two at once ----------------------------------------------------
+repo merges
+box "$tag-m" 'git checkout -qb s1; echo 1 >f1; git add f1; git commit -qm f1; git checkout -qb s2 main; echo 2 >f2; git add f2; git commit -qm f2
+	git merge -q --no-commit s1; echo "evil()" >payload.c; git add -A; git commit -qm "Merge branch s1"; git checkout -q main; echo st >>a; git stash -q'
+say "$ostiary" diff "$tag-m" --all
+holds 'what a merge brings of its own is shown' "$out" '+evil()'
+holds 'and what is stashed' "$out" '+st'
+echo '* -diff' >.gitattributes && git commit -qam attributes
+say "$ostiary" diff "$tag-m" --all
+holds 'whatever attributes say of it' "$out" '+evil()'
+
+repo forced
+echo dist/ >.gitignore && git add -A && git commit -qm ignore
+box "$tag-f" 'mkdir dist; echo x >dist/x.js; echo y >dist/y.js; git add -f dist/x.js; git commit -qm dist'
+say "$ostiary" apply "$tag-f" --yes
+same 'a file that was added by force lands with its commit, output does not' "$(git log -1 --format=%s) $(git status --porcelain) $(cat dist/x.js) $(absent dist/y.js)" 'dist  x 1'
+
+repo sparse
+mkdir in out && echo i >in/i && echo o >out/x && git add -A && git commit -qm both && git sparse-checkout set in 2>/dev/null
+box "$tag-v" 'git sparse-checkout disable; echo x >>out/x; git commit -qam out; git sparse-checkout set in'
+say "$ostiary" apply "$tag-v" --yes
+same 'a sparse checkout stays one' "$(git log -1 --format=%s) $(git status --porcelain) $(git ls-files -t out/x) $(absent out/x)" 'out  S out/x 1'
+
+repo library
+git init -q ../sublib && echo a >../sublib/a && git -C ../sublib add . && git -C ../sublib commit -qm lib
+git submodule --quiet add "$work/sublib" lib && git -C lib checkout -q main && git commit -qm 'a submodule'
+box "$tag-sub" 'cd lib; git checkout -q main; echo x >>a; git commit -qam inlib; cd ..; git add lib; git commit -qm bump'
+say "$ostiary" apply "$tag-sub" --yes
+same 'a submodule moves before what points to it' "$(git -C lib log -1 --format=%s) $(git log -1 --format=%s) $(git status --porcelain)" 'inlib bump '
+
+repo together
+box "$tag-2" 'for i in 1 2 3 4 5 6; do echo $i >f$i; git add f$i; git commit -qm $i; done'
+for i in 1 2 3; do
+	"$ostiary" apply "$tag-2" --yes >/dev/null 2>&1 &
+	"$ostiary" diff "$tag-2" >/dev/null 2>&1 &
+done
+wait
+say "$ostiary" apply "$tag-2" --yes
+same 'several applies and diffs at once end where the box is' "$(git log -1 --format=%s) $(git status --porcelain) $(git fsck --full --no-dangling 2>&1)" '6  '
+
+# --- secrets -------------------------------------------------------------------------------------------------------------------
+repo custody
+echo .env >.gitignore && git add -A && git commit -qm ignore && echo 'STRIPE_KEY=sk_live_abcdefghijklmnopqrstuvwx1234' >.env
+# shellcheck disable=SC2016 # for the shell in the box
+box "$tag-k" 'W=$PWD; mkdir .git/x; cat >.git/x/go.sh <<S
+unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_PREFIX
+mkdir -p /tmp/o
+export GIT_OBJECT_DIRECTORY=/tmp/o GIT_ALTERNATE_OBJECT_DIRECTORIES=$W/.git/objects GIT_DIR=$W/.git GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@a
+b=\$(git hash-object -w $W/.env); t=\$(printf "100644 blob \$b	notes.txt
+" | git mktree); c=\$(git commit-tree -p HEAD -m "tidy up" \$t); echo "\$c refs/heads/tidy" >/tmp/pr
+S
+git init -q sub; cd sub; echo 1 >f; echo "f filter=x" >.gitattributes; git add -A; git commit -qm 1; touch -d 2035-01-01 f; git add f; git update-index --refresh; echo 2 >g; git add g
+git config filter.x.clean "sh $W/.git/x/go.sh; cat"; cd ..; echo /tmp/o >.git/objects/info/alternates; ln -s /tmp/pr .git/packed-refs'
+"$ostiary" diff "$tag-k" >/dev/null 2>&1
+"$ostiary" apply "$tag-k" --yes >/dev/null 2>&1
+found=$({ git cat-file --batch-all-objects --batch --buffer; git -C sub cat-file --batch-all-objects --batch --buffer; } 2>/dev/null | grep -c sk_live_abcdef)
+same 'no secret of the workspace comes back in a commit' "$found" 0
+
 remove_boxes
 exit $bad

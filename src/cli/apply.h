@@ -95,12 +95,13 @@ char apply_answer(const char *question, const char *letters);
  * agree. */
 void apply_merge(struct apply_job *, int undo_fd);
 
-/* Commits (apply_git.c), in this order: apply_git_find(j, err): fetch what the box committed, and
- * say which items belong to it. apply_git_ask(j): a question per ref; sets the fates of refs and of
+/* Commits (apply_git.c), in this order: apply_git_fetch(j, err): what the box committed, by the work
+ * trees that were found. apply_git_find(j): which items belong to it. apply_git_ask(j): a question per ref; sets the fates of refs and of
  * the items that belong to them. apply_git_begin(j): objects and locks; what cannot be had waits.
  * apply_git_end(j, undo_fd): when the files have landed: index and refs, or the files back.
  * apply_git_free(j). */
-int apply_git_find(struct apply_job *, struct err *);
+int apply_git_fetch(struct apply_job *, struct err *);
+void apply_git_find(struct apply_job *);
 void apply_git_ask(struct apply_job *);
 void apply_git_begin(struct apply_job *);
 void apply_git_end(struct apply_job *, int undo_fd);

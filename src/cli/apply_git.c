@@ -100,10 +100,13 @@ static void unit_begin(struct apply_job *j, size_t i)
         }
 }
 
-int apply_git_find(struct apply_job *j, struct err *err)
+int apply_git_fetch(struct apply_job *j, struct err *err)
 {
-        if (fetched_get(j->c, j->store, &j->git_trees, &j->fetch, err) < 0)
-                return -1;
+        return fetched_get(j->c, j->store, &j->git_trees, &j->fetch, err);
+}
+
+void apply_git_find(struct apply_job *j)
+{
         j->units = calloc(j->fetch.n + 1, sizeof *j->units);
         if (!j->units)
                 str_no_memory();
@@ -116,7 +119,6 @@ int apply_git_find(struct apply_job *j, struct err *err)
                 if (j->v[i].unit && j->v[i].fate == FATE_OPEN)
                         j->v[i].fate = FATE_UNIT;
         }
-        return 0;
 }
 
 /* --- asking -------------------------------------------------------------------------------------

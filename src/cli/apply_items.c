@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "session/committed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,44 @@ static int judge(struct apply_job *j, struct apply_item *it, bool is_parent, str
         return 0;
 }
 
+/* is_kept(j, c): ignored output that commits touch lands with them. */
+static bool is_kept(const struct apply_job *j, const struct ws_change *c)
+{
+        return !c->is_ignored || committed_of(&j->fetch, c, NULL) != COMMITTED_NOT_TOUCHED;
+}
+
+/* add_committed(j, root, err): the host's ignore files hide what nobody tracks; what the box has
+ * committed is tracked, also when it was added by force. */
+static int add_committed(struct apply_job *j, size_t root, struct err *err)
+{
+        struct ws_query q;
+        struct ws_tally t = {0};
+        struct ws_changes *l = &j->lists[root];
+        bool has_touched = false;
+        for (size_t i = 0; i < j->fetch.n; i++)
+                has_touched |= j->fetch.v[i].touched.n != 0;
+        if (!has_touched || !j->ignored_n || j->with_all || j->c->paths ||
+            strcmp(j->c->roots.v[root].name, "ws") != 0 || !changes_query(j->c, root, &q))
+                return 0;
+        ws_changes_free(l);
+        *l = (struct ws_changes){0};
+        q.with_ignored = true;
+        int rc = ws_changes_of(&j->c->roots.v[root], &q, l, &t, err);
+        ws_tally_free(&t);
+        size_t kept = 0;
+        for (size_t i = 0; rc == 0 && i < l->n; i++) {
+                bool was_ignored = l->v[i].is_ignored;
+                if (is_kept(j, &l->v[i])) {
+                        j->ignored_n -= was_ignored && j->ignored_n > 0;
+                        l->v[kept++] = l->v[i];
+                } else {
+                        ws_change_free(&l->v[i]);
+                }
+        }
+        l->n = rc == 0 ? kept : l->n;
+        return rc;
+}
+
 int apply_items_find(struct apply_job *j, struct err *err)
 {
         size_t roots_n = j->c->roots.n;
@@ -143,6 +182,12 @@ int apply_items_find(struct apply_job *j, struct err *err)
                 /* The home's kept part is taken over when the box ends; a live directory is the
                  * host's own. */
                 if (j->c->roots.v[i].kind == WS_ROOT_COW && walk(j, i, err) < 0)
+                        return -1;
+        }
+        if (apply_git_fetch(j, err) < 0)
+                return -1;
+        for (size_t i = 0; i < roots_n; i++) {
+                if (j->c->roots.v[i].kind == WS_ROOT_COW && add_committed(j, i, err) < 0)
                         return -1;
                 n += j->lists[i].n;
         }

@@ -76,11 +76,10 @@ static int work(struct apply_job *j, struct boxpaths *p, struct err *err)
                         rc = undo_clean(undo_fd, j->c->roots.v[i].host_fd, err);
         if (rc == 0)
                 rc = apply_items_find(j, err);
-        if (rc == 0)
-                rc = apply_git_find(j, err);
         out_wait(NULL);
         if (rc < 0)
                 return out_error(err);
+        apply_git_find(j);
         apply_git_ask(j);
         if (j->is_3way)
                 apply_merge(j, undo_fd);

@@ -3,13 +3,16 @@
 #include "git/beneath.h"
 #include "git/fetch_int.h"
 
+#include "base/beneath.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <time.h>
 
 /* Files of a box can make git wait (a FIFO for an object): for one call, and for all calls together,
@@ -180,6 +183,16 @@ static void fetch_free_ref(struct git_ref *ref)
         free(ref->refused);
 }
 
+/* fetch_remove(dir): what is left of it goes with the box. */
+static void fetch_remove(const char *dir)
+{
+        const char *slash = strrchr(dir, '/');
+        _cleanup_free_ char *up = str_fmt("%.*s", (int)(slash - dir), dir);
+        _cleanup_close_ int fd = open(up, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd >= 0)
+                (void)beneath_remove_tree(fd, slash + 1, NULL);
+}
+
 void git_fetch_free(struct git_fetch *f)
 {
         for (size_t i = 0; i < f->n; i++) {
@@ -197,5 +210,10 @@ void git_fetch_free(struct git_fetch *f)
         }
         free(f->v);
         free(f->waits);
+        if (f->lock_fd > 0)
+                close(f->lock_fd);
+        if (f->private)
+                fetch_remove(f->private);
+        free(f->private);
         *f = (struct git_fetch){0};
 }

@@ -120,6 +120,10 @@ struct git_fetch {
         struct git_repo *v; /* submodules and nested ones before what contains them */
         size_t n;
         char *waits; /* for all: "there is no git on this machine", ... */
+        /* The caller's: what must stay as long as the quarantines are read; closed and removed by
+         * git_fetch_free. */
+        int lock_fd;   /* held; 0: none */
+        char *private; /* a directory of this fetch alone, or NULL */
 };
 
 struct git_want {

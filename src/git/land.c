@@ -265,7 +265,8 @@ int git_land_commit(struct git_land *l, struct err *err)
         /* Names of an older box first: one of them may be a directory of a new name. */
         if (land_update(l->repo, l->moves, l->moves_n, true, err) < 0)
                 return -1;
-        if (l->has_index && land_index_swap(&l->index, err) < 0)
+        if (l->has_index && (land_index_sparse(&l->index, &l->repo->touched, err) < 0 ||
+                             land_index_swap(&l->index, err) < 0))
                 return -1;
         if (land_update(l->repo, l->moves, l->moves_n, false, &why) == 0 ||
             land_one_by_one(l, err) == 0)

@@ -123,6 +123,8 @@ static int back_index(const char *tree, const struct git_move *m, struct land_in
                 back_keep(&paths, &staged);
                 rc = land_index_set(index, &paths, err);
         }
+        if (rc == 0)
+                rc = land_index_sparse(index, &paths, err);
         git_paths_free(&paths);
         git_paths_free(&staged);
         return rc;

@@ -127,23 +127,54 @@ static void put_entries(struct buf *b, const struct git_paths *p)
         }
 }
 
+/* index_git(x, argv, in, out, err): git over the next index; its status. */
+static int index_git(const struct land_index *x, const char *const *argv, const struct buf *in,
+                     struct buf *out, struct err *err)
+{
+        _cleanup_strs_ struct strs env = {0};
+        strs_addf(&env, "GIT_INDEX_FILE=%s", x->next);
+        strs_addf(&env, "GIT_DIR=%.*s", (int)(strlen(x->path) - strlen("/index")), x->path);
+        strs_addf(&env, "GIT_WORK_TREE=%s", x->tree);
+        struct git_call call = {.dir = x->tree,
+                                .argv = argv,
+                                .in = in ? in->data : NULL,
+                                .in_len = in ? in->len : 0,
+                                .out = out,
+                                .out_fd = -1};
+        return git_call_host(&call, &env, err);
+}
+
 int land_index_set(struct land_index *x, const struct git_paths *paths, struct err *err)
 {
         _cleanup_buf_ struct buf in = {.max = (size_t)1 << 30};
         put_entries(&in, paths);
         if (in.len == 0)
                 return 0;
-        _cleanup_strs_ struct strs env = {0};
-        strs_addf(&env, "GIT_INDEX_FILE=%s", x->next);
-        strs_addf(&env, "GIT_DIR=%.*s", (int)(strlen(x->path) - strlen("/index")), x->path);
-        strs_addf(&env, "GIT_WORK_TREE=%s", x->tree);
         static const char *const argv[] = {"update-index", "-z", "--index-info", NULL};
-        struct git_call call = {
-                .dir = x->tree, .argv = argv, .in = in.data, .in_len = in.len, .out_fd = -1};
-        int status = git_call_host(&call, &env, err);
+        int status = index_git(x, argv, &in, NULL, err);
         if (status > 0)
                 return err_add(err, "write the git index of %s", x->tree);
         return status;
+}
+
+int land_index_sparse(struct land_index *x, const struct git_paths *paths, struct err *err)
+{
+        static const char *const is_sparse[] = {"config", "--type=bool", "core.sparseCheckout",
+                                                NULL};
+        static const char *const argv[] = {"update-index", "-z", "--skip-worktree", "--stdin", NULL};
+        _cleanup_buf_ struct buf said = {.max = 64}, in = {.max = (size_t)1 << 30};
+        struct err none = {0};
+        if (index_git(x, is_sparse, NULL, &said, &none) != 0 ||
+            strncmp(buf_cstr(&said), "true", 4) != 0)
+                return 0;
+        for (size_t i = 0; i < paths->n; i++) {
+                _cleanup_free_ char *path = str_fmt("%s/%s", x->tree, paths->v[i].path);
+                struct stat st;
+                if (paths->v[i].mode && lstat(path, &st) < 0)
+                        buf_put(&in, paths->v[i].path, strlen(paths->v[i].path) + 1);
+        }
+        int status = in.len ? index_git(x, argv, &in, NULL, err) : 0;
+        return status > 0 ? err_add(err, "write the git index of %s", x->tree) : status;
 }
 
 int land_index_swap(struct land_index *x, struct err *err)

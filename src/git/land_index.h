@@ -25,6 +25,10 @@ int land_index_lock(struct land_index *, const char *tree, const char *git_dir, 
  * it. */
 void land_index_sweep(const char *git_dir);
 
+/* land_index_sparse(x, paths, err): when the files have landed: in a sparse checkout those of
+ * ${paths} that the work tree has not are left out of it, as they were. */
+int land_index_sparse(struct land_index *, const struct git_paths *, struct err *);
+
 /* land_index_set(x, paths, err): entries of ${paths} become what the paths say (mode 0: gone), in
  * the next index. land_index_swap(x, err): that becomes the index, and what it was is kept.
  * land_index_back(x): what it was is put back. land_index_free(x): unlocks. */

@@ -13,7 +13,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,39 +36,65 @@ static void fetched_want(const struct changes *c, const struct strs *trees, stru
                                   .confine_arg = errand};
 }
 
-/* fetched_scratch(c, store, err): where quarantines of this box lie; the caller frees. */
-static char *fetched_scratch(const struct changes *c, const struct store *store, struct err *err)
+/* Where quarantines of a fetch lie. The place that is kept for the next one is locked; who finds it
+ * taken, by a question that somebody has not answered yet, has one of its own. */
+struct fetched_place {
+        char *dir;
+        char *private; /* the same, when it is to be removed; or NULL */
+        int lock_fd;
+};
+
+static int fetched_place(const struct changes *c, const struct store *store,
+                         struct fetched_place *p, struct err *err)
 {
-        if (mkdirat(c->box_fd, "git", 0700) < 0 && errno != EEXIST) {
-                err_sys(err, "make a place for what the box committed");
-                return NULL;
-        }
-        return str_fmt("%s/boxes/%s/git", store->state, c->id);
+        *p = (struct fetched_place){.dir = str_fmt("%s/boxes/%s/git", store->state, c->id)};
+        if (mkdirat(c->box_fd, "git", 0700) < 0 && errno != EEXIST)
+                return err_sys(err, "make a place for what the box committed");
+        p->lock_fd = openat(c->box_fd, "git/lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (p->lock_fd < 0)
+                return err_sys(err, "lock the place for what the box committed");
+        if (flock(p->lock_fd, LOCK_EX | LOCK_NB) == 0)
+                return 0;
+        char *own = str_fmt("%s/own.XXXXXX", p->dir);
+        free(p->dir);
+        p->dir = own;
+        if (!mkdtemp(own))
+                return err_sys(err, "make a place for what the box committed");
+        p->private = str_dup(own);
+        return 0;
 }
 
-typedef int fetched_fn(const struct git_want *, void *arg, struct err *);
+typedef int fetched_fn(const struct git_want *, struct git_fetch *, struct err *);
 
-/* fetched_with(c, store, trees, fn, arg, err): run ${fn} with everything in place. */
+/* fetched_with(c, store, trees, fn, f, err): run ${fn} with everything in place. */
 static int fetched_with(const struct changes *c, const struct store *store,
-                        const struct strs *trees, fetched_fn *fn, void *arg, struct err *err)
+                        const struct strs *trees, fetched_fn *fn, struct git_fetch *f,
+                        struct err *err)
 {
         struct git_inside inside;
         struct git_want want;
+        struct fetched_place place;
         if (trees->n == 0 || !*c->workspace)
                 return 0;
-        _cleanup_free_ char *scratch = fetched_scratch(c, store, err);
-        if (!scratch)
-                return -1;
-        _cleanup_errand_ struct errand *errand = errand_open(store, c->id, err);
-        if (!errand)
-                return err_add(err, "read what the box committed");
-        fetched_want(c, trees, errand, &inside, scratch, &want);
-        return fn(&want, arg, err);
+        int rc = fetched_place(c, store, &place, err);
+        _cleanup_errand_ struct errand *errand = rc < 0 ? NULL : errand_open(store, c->id, err);
+        if (rc == 0 && !errand)
+                rc = err_add(err, "read what the box committed");
+        if (rc == 0) {
+                fetched_want(c, trees, errand, &inside, place.dir, &want);
+                rc = fn(&want, f, err);
+        }
+        f->lock_fd = place.lock_fd;
+        f->private = place.private;
+        free(place.dir);
+        if (rc < 0)
+                git_fetch_free(f);
+        return rc;
 }
 
-static int fetched_do(const struct git_want *want, void *arg, struct err *err)
+static int fetched_do(const struct git_want *want, struct git_fetch *f, struct err *err)
 {
-        return git_fetch(arg, want, err);
+        return git_fetch(f, want, err);
 }
 
 int fetched_get(const struct changes *c, const struct store *store, const struct strs *trees,
@@ -81,18 +109,21 @@ int fetched_get(const struct changes *c, const struct store *store, const struct
         return fetched_with(c, store, trees, fetched_do, f, err);
 }
 
-static int fetched_ask(const struct git_want *want, void *arg, struct err *err)
+static int fetched_ask(const struct git_want *want, struct git_fetch *f, struct err *err)
 {
-        (void)arg;
+        (void)f;
         return git_fetch_pending(want, err);
 }
 
 int fetched_pending(const struct changes *c, const struct store *store, const struct strs *trees,
                     struct err *err)
 {
+        struct git_fetch f = {0};
         if (trees->n && !git_call_is_there())
                 return 1; /* nobody can tell: the box may have the only copy */
-        return fetched_with(c, store, trees, fetched_ask, NULL, err);
+        int rc = fetched_with(c, store, trees, fetched_ask, &f, err);
+        git_fetch_free(&f);
+        return rc;
 }
 
 void fetched_known(int box_dir_fd, const char *tree, struct strs *refs)
