@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 
 /* Private writable memory; packs that are mapped to be read do not count. */
-#define CALL_MEMORY ((rlim_t)4 << 30)
+#define CALL_MEMORY ((rlim_t)2 << 30)
 
 /* call_program(): the git of the caller's PATH. Relative places do not count: they would be the
  * workspace's. NULL when there is none; the caller frees. */

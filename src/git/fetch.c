@@ -62,12 +62,15 @@ int fetch_host(struct fetch *f, const char *const *argv, const struct buf *in, s
 int fetch_ours(struct fetch *f, const char *const *argv, const struct buf *in, struct buf *out,
                struct err *err)
 {
+        /* Trees that contain each other many times make it search without an end. */
+        bool is_endless = strcmp(argv[0], "diff-tree") == 0;
+        uint32_t patience = is_endless ? GIT_PATIENCE_MS : GIT_PATIENCE_LONG_MS;
         struct git_call call = {.dir = f->want->scratch,
                                 .argv = argv,
                                 .in = in ? in->data : NULL,
                                 .in_len = in ? in->len : 0,
                                 .out = out,
-                                .patience_ms = GIT_PATIENCE_LONG_MS};
+                                .patience_ms = patience};
         return git_call_host(&call, &f->env, err);
 }
 
