@@ -55,7 +55,7 @@ fi
 floor_full() {
 	on_small 280M "$ostiary" run -q --rm --name "$tag-full" -- sh -c 'head -c 100000000 /dev/zero >big; sleep 140'
 	same 'a disk that runs full ends the box with 120' "$code" 120
-	same 'in words' "$err" 'ostiary: the disk that holds its layers has less than 256.0 MiB left'
+	same 'in words' "$err" "ostiary: the disk that holds its layers has less than 256.0 MiB left (ostiary rm $tag-full gives back what the box wrote)"
 }
 floor_roomy() {
 	on_small 400M "$ostiary" run -q --rm --name "$tag-roomy" -- sh -c 'head -c 100000000 /dev/zero >big; sleep 2; echo fine'
