@@ -36,6 +36,7 @@ struct watch_share {
         uint64_t shmem_first; /* the machine's shared memory at the start */
         unsigned flying;      /* looks in a row that found descriptors under way */
         unsigned crowded;     /* looks in a row in which the owner had no room to send any */
+        bool is_crowded;      /* the owner had no room to send one just now */
         bool is_begun;
 };
 

@@ -36,6 +36,13 @@ struct disk_walk {
         bool is_whole;
 };
 
+/* is_overlays_own(name, depth): layers/NAME/work, where the kernel has a directory that nobody may
+ * open and no box can write. */
+static bool is_overlays_own(const char *name, int depth)
+{
+        return depth == 2 && strcmp(name, "work") == 0;
+}
+
 /* disk_tree(w, dir_fd, depth): allocated bytes below, without following links. */
 static void disk_tree(struct disk_walk *w, int dir_fd, int depth)
 {
@@ -49,7 +56,7 @@ static void disk_tree(struct disk_walk *w, int dir_fd, int depth)
                 if (fstatat(dir_fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
                         continue;
                 w->sum += (uint64_t)st.st_blocks * 512;
-                if (!S_ISDIR(st.st_mode))
+                if (!S_ISDIR(st.st_mode) || is_overlays_own(e->d_name, depth))
                         continue;
                 _cleanup_close_ int sub =
                         depth >= DEPTH_MAX
@@ -65,7 +72,7 @@ static void disk_tree(struct disk_walk *w, int dir_fd, int depth)
 }
 
 /* disk_count(s, now, free): count the box's directory. Where that cannot be finished, because there
- * are too many files or too many levels, whatever the disk has lost since the box began counts. */
+ * are too many files, too many levels, or directories that it has shut, whatever the disk has lost since the box began counts. */
 static void disk_count(struct sup *s, uint64_t now, uint64_t free)
 {
         struct watch_disk *d = &s->watch->disk;
@@ -189,7 +196,7 @@ uint64_t watch_disk(struct sup *s, uint64_t now)
         uint64_t other = usage_tmpfs(&s->watch->eyes) + s->watch->share.u.deleted;
         uint64_t lost = d->free_then > free ? d->free_then - free : 0;
         if (d->tree_then + lost + other > limit) {
-                usage_look(&s->watch->eyes, &s->watch->share.u); /* files without a name */
+                usage_look(&s->watch->eyes, false, &s->watch->share.u); /* files without a name */
                 other = usage_tmpfs(&s->watch->eyes) + s->watch->share.u.deleted;
                 disk_count(s, now, free);
         } else if (lost && now >= d->count_at) {

@@ -137,23 +137,38 @@ static void share_counters(struct sup *s)
                 share_end(s, "nearly all epoll watches");
                 return;
         }
-        w->flying = w->u.flying_n ? w->flying + 1 : 0;
-        w->crowded = w->u.flying_n && is_short_of_flight() ? w->crowded + 1 : 0;
+        w->crowded = w->u.flying_n && w->is_crowded ? w->crowded + 1 : 0;
         if (w->crowded >= FLYING_LOOKS)
                 share_end(s, "descriptors under way on sockets that nobody receives");
 }
 
-/* share_memory(s): all that is its; and where it parks descriptors in sockets, where no look sees
- * them, also the shared memory that the machine has lost meanwhile and nobody accounts for. */
+/* share_stray(s): shared memory that the machine has lost since the box began, and that nobody in
+ * the box has open. It may be anybody's. */
+static uint64_t share_stray(const struct sup *s)
+{
+        const struct watch_share *w = &s->watch->share;
+        uint64_t known = w->shmem_first + w->u.shared + w->u.memfds + w->u.tmpfs + w->u.sysv;
+        uint64_t all = share_shmem();
+        return all > known ? all - known : 0;
+}
+
+/* share_wants_flying(s): does it matter whether the box parks descriptors in sockets? */
+static bool share_wants_flying(struct sup *s)
+{
+        struct watch_share *w = &s->watch->share;
+        uint64_t limit = s->plan->box.limits.memory;
+        bool is_counted = limit && !(s->box.cgroup.has & 1u << BOX_CTL_MEMORY);
+        w->is_crowded = !s->plan->box.is_by_root && is_short_of_flight();
+        return w->is_crowded || (is_counted && share_stray(s) > limit / 4);
+}
+
+/* share_memory(s): all that is its; and when it parks descriptors in sockets, where no look sees
+ * what they are, the stray memory too. */
 static uint64_t share_memory(struct sup *s)
 {
         struct watch_share *w = &s->watch->share;
-        uint64_t sum = usage_memory(&w->u);
-        if (w->flying < FLYING_LOOKS)
-                return sum;
-        uint64_t known = w->shmem_first + w->u.shared + w->u.memfds + w->u.tmpfs + w->u.sysv;
-        uint64_t all = share_shmem();
-        return all > known ? sum + (all - known) : sum;
+        w->flying = w->u.flying_n ? w->flying + 1 : 0;
+        return usage_memory(&w->u) + (w->flying >= FLYING_LOOKS ? share_stray(s) : 0);
 }
 
 /* share_check_memory(s): how long it may last until the limit; 0 when it is over it. */
@@ -190,8 +205,9 @@ uint64_t watch_share(struct sup *s, uint64_t now)
                 w->is_begun = true;
                 w->shmem_first = share_shmem();
         }
-        usage_look(&s->watch->eyes, &w->u);
-        uint64_t pause = share_check_memory(s);
+        usage_look(&s->watch->eyes, share_wants_flying(s), &w->u);
+        uint64_t limit = s->plan->box.limits.memory, pause = share_check_memory(s);
+        bool is_near = limit && usage_memory(&w->u) > limit / 4;
         share_counters(s);
 
         /* A box that does nothing is looked at ever more seldom, up to once a second. */
@@ -201,6 +217,8 @@ uint64_t watch_share(struct sup *s, uint64_t now)
                 w->idle_ms = WATCH_IDLE_MS;
         if (w->idle_ms < pause)
                 pause = w->idle_ms;
-        uint64_t took = watch_now() - now;
-        return took * 20 > pause ? took * 20 : pause;
+        /* To look costs a twentieth of the time, and half of it when the limit is near: or who makes
+         * looking slow would be looked at seldom. */
+        uint64_t took = (watch_now() - now) * (is_near ? 1 : 20);
+        return took > pause ? took : pause;
 }

@@ -39,16 +39,17 @@ struct usage_eyes {
 
 void usage_close(struct usage_eyes *);
 
-/* usage_look(eyes, u): everything, from the beginning. */
-void usage_look(const struct usage_eyes *, struct usage *);
+/* usage_look(eyes, wants_flying, u): everything, from the beginning; descriptors under way only when
+ * they are wanted, because each socket has to be asked. */
+void usage_look(const struct usage_eyes *, bool wants_flying, struct usage *);
 /* usage_memory(u): all of it that is memory. */
 uint64_t usage_memory(const struct usage *);
 /* usage_tmpfs(eyes): only that, which costs one call. */
 uint64_t usage_tmpfs(const struct usage_eyes *);
 
 /* Parts, by file. */
-void usage_procs(int proc_fd, struct usage *);      /* usage_procs.c */
-uint64_t usage_sockets(int diag_fd);                /* usage_sockets.c */
-uint64_t usage_sysv(const struct usage_eyes *eyes); /* usage.c */
+void usage_procs(int proc_fd, bool wants_flying, struct usage *); /* usage_procs.c */
+uint64_t usage_sockets(int diag_fd);                              /* usage_sockets.c */
+uint64_t usage_sysv(const struct usage_eyes *eyes);               /* usage.c */
 
 #endif

@@ -53,6 +53,7 @@ static bool seen_add(struct usage_seen *s, uint64_t key)
 
 struct usage_walk {
         struct usage *u;
+        bool wants_flying;
         struct usage_seen seen;
         uint64_t until_ms;
         uint64_t epolls_n, fds_n; /* of one process */
@@ -144,7 +145,7 @@ static void procs_fd(struct usage_walk *w, int dir_fd, int fds_fd, const char *n
         if (str_starts(to, "pipe:["))
                 w->u->pipes_n += seen_add(&w->seen, strtoull(to + 6, NULL, 10) << 2 | 2);
         else if (str_starts(to, "socket:[")) {
-                if (seen_add(&w->seen, strtoull(to + 8, NULL, 10) << 2 | 3))
+                if (w->wants_flying && seen_add(&w->seen, strtoull(to + 8, NULL, 10) << 2 | 3))
                         w->u->flying_n += procs_flying(dir_fd, name);
         } else if (strcmp(to, "anon_inode:[eventpoll]") == 0)
                 w->epolls_n++;
@@ -174,9 +175,10 @@ static void procs_fds(struct usage_walk *w, int dir_fd)
         w->u->epolls += w->epolls_n * w->fds_n;
 }
 
-void usage_procs(int proc_fd, struct usage *u)
+void usage_procs(int proc_fd, bool wants_flying, struct usage *u)
 {
-        struct usage_walk w = {.u = u, .until_ms = now_ms() + LOOK_MS};
+        struct usage_walk w = {
+                .u = u, .wants_flying = wants_flying, .until_ms = now_ms() + LOOK_MS};
         _cleanup_closedir_ DIR *d = proc_fd < 0 ? NULL : fdio_opendir(proc_fd);
         for (struct dirent *e; d && (e = readdir(d));) {
                 if (e->d_name[0] < '0' || e->d_name[0] > '9')
