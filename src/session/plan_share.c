@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/sysinfo.h>
 
 /* A coding agent with a build running fits; a fork bomb does not. */
 static const struct box_limits most = {
@@ -59,6 +60,16 @@ static uint64_t share_rlimit(int which)
         if (getrlimit((__rlimit_resource_t)which, &l) < 0 || l.rlim_max == RLIM_INFINITY)
                 return UINT64_MAX;
         return l.rlim_max;
+}
+
+void plan_share_memory(struct box_limits *l)
+{
+        struct sysinfo machine;
+        if (!l->memory || sysinfo(&machine) < 0)
+                return;
+        uint64_t most_of_it = (uint64_t)machine.totalram * machine.mem_unit / 4 * 3;
+        if (l->memory > most_of_it)
+                l->memory = most_of_it;
 }
 
 void plan_share(const struct session_plan *plan, struct box_limits *l)

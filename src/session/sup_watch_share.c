@@ -199,8 +199,9 @@ uint64_t watch_share(struct sup *s, uint64_t now)
 {
         struct watch_share *w = &s->watch->share;
         struct usage before = w->u;
-        if (box_weak(WEAK_PIDNS))
-                return WATCH_IDLE_MS; /* its /proc is the host's */
+        /* Its /proc is the host's; or what holds without a control group is left out. */
+        if (box_weak(WEAK_PIDNS) || box_weak(WEAK_RLIMITS))
+                return WATCH_IDLE_MS;
         if (!w->is_begun) {
                 w->is_begun = true;
                 w->shmem_first = share_shmem();
