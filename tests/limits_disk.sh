@@ -68,8 +68,9 @@ par_wait
 # --- the ballast: room for who clears up -------------------------------------------------------------------
 # The host fills the disk, since only what is free counts; the box does nothing.
 on_small 1200M sh -c '"$0" run -q -d --name "$1" -- sleep 140 >/dev/null || exit 97
-	i=0; while [ ! -e "$XDG_STATE_HOME/ostiary/ballast" ] && [ $i -lt 300 ]; do sleep 0.1; i=$((i + 1)); done
-	stat -c "%s %b" "$XDG_STATE_HOME/ostiary/ballast"
+	ballast=$XDG_STATE_HOME/ostiary/ballast
+	i=0; until [ "$(stat -c %s "$ballast" 2>/dev/null)" = 67108864 ] || [ $i -gt 300 ]; do sleep 0.1; i=$((i + 1)); done
+	stat -c "%s %b" "$ballast"
 	free=$(stat -f -c "%a" "$XDG_STATE_HOME"); fallocate -l $(((free * 4096) - 200000000)) "$XDG_STATE_HOME/full"
 	i=0; while "$0" ps -q | grep -q . && [ $i -lt 300 ]; do sleep 0.1; i=$((i + 1)); done
 	ls "$XDG_STATE_HOME/ostiary" | grep ballast; "$0" ps -a --json | grep -o "gives back what the box wrote"
