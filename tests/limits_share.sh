@@ -93,6 +93,14 @@ for n in ("RTPRIO", "NICE", "CORE"):
 print("looked")'
 same 'signals, messages, locked memory, processes, descriptors: a share of each' "$code $out" '0 looked'
 
+# --- open files of the machine ------------------------------------------------------------------------------------
+attack descriptors
+wait "$box_pid"
+code=$?
+[ "$code" = 120 ] && grep -q 'open descriptors, more than' "$work/said"
+check 'descriptors: a box that holds a hundred thousand and more is ended' $? "status $code: $(tail -n 1 "$work/said")"
+over
+
 # --- pid 1, leases ---------------------------------------------------------------------------------------------
 attack pid1
 same 'pid 1 cannot be limited, slowed down or pinned' "$(took pid1)" 0

@@ -27,7 +27,7 @@
 
 enum {
         PIPE_PAGES = 16,    /* of a pipe as it is made */
-        FDS_MOST = 262144,  /* descriptors of all processes together */
+        FDS_MOST = 131072,  /* descriptors of all processes together */
         FLYING_LOOKS = 2,   /* what is under way for so long is parked there */
         OWNER_FILES = 1024, /* what an ordinary program may have open */
 };
@@ -119,7 +119,7 @@ static void share_counters(struct sup *s)
 {
         struct watch_share *w = &s->watch->share;
         char what[96];
-        if (w->u.fds_n > FDS_MOST) {
+        if (w->u.fds_n > FDS_MOST || !w->u.is_whole) {
                 snprintf(what, sizeof what, "%" PRIu64 " open descriptors", w->u.fds_n);
                 share_end(s, what);
                 return;

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOK_MS = 150 }; /* one look keeps the supervisor's loop no longer */
+enum { LOOK_MS = 300 }; /* of processor time: for more descriptors than any box may have */
 
 /* Numbers of inodes that were counted. */
 struct usage_seen {
@@ -59,10 +59,10 @@ struct usage_walk {
         uint64_t epolls_n, fds_n; /* of one process */
 };
 
-static uint64_t now_ms(void)
+static uint64_t cpu_ms(void)
 {
         struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
         return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
@@ -157,28 +157,37 @@ static void procs_fd(struct usage_walk *w, int dir_fd, int fds_fd, const char *n
                 procs_file(w, fds_fd, name, false); /* too long to see its end */
 }
 
+/* procs_count(fds_fd): how many are open, which the directory's size says since Linux 6.2; or 0. */
+static uint64_t procs_count(int fds_fd)
+{
+        struct stat st;
+        return fstat(fds_fd, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
+}
+
+/* procs_fds(w, dir_fd): their number is known of everybody, what they are as far as the time goes. */
 static void procs_fds(struct usage_walk *w, int dir_fd)
 {
         _cleanup_close_ int fds = openat(dir_fd, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_closedir_ DIR *d = fds < 0 ? NULL : fdio_opendir(fds);
+        _cleanup_closedir_ DIR *d = fds < 0 || !w->u->is_whole ? NULL : fdio_opendir(fds);
+        uint64_t known = fds < 0 ? 0 : procs_count(fds);
         w->epolls_n = w->fds_n = 0;
         for (struct dirent *e; d && (e = readdir(d));) {
                 if (e->d_name[0] == '.')
                         continue;
-                if (w->fds_n % 256 == 255 && now_ms() > w->until_ms) {
+                if (w->fds_n % 256 == 255 && cpu_ms() > w->until_ms) {
                         w->u->is_whole = false;
                         break;
                 }
                 procs_fd(w, dir_fd, fds, e->d_name);
         }
-        w->u->fds_n += w->fds_n;
+        w->u->fds_n += known > w->fds_n ? known : w->fds_n;
         w->u->epolls += w->epolls_n * w->fds_n;
 }
 
 void usage_procs(int proc_fd, bool wants_flying, struct usage *u)
 {
         struct usage_walk w = {
-                .u = u, .wants_flying = wants_flying, .until_ms = now_ms() + LOOK_MS};
+                .u = u, .wants_flying = wants_flying, .until_ms = cpu_ms() + LOOK_MS};
         _cleanup_closedir_ DIR *d = proc_fd < 0 ? NULL : fdio_opendir(proc_fd);
         for (struct dirent *e; d && (e = readdir(d));) {
                 if (e->d_name[0] < '0' || e->d_name[0] > '9')
@@ -189,9 +198,7 @@ void usage_procs(int proc_fd, bool wants_flying, struct usage *u)
                         continue;
                 u->procs_n++;
                 _cleanup_close_ int other = procs_memory(dir, u) ? -1 : procs_survivor(dir, u);
-                /* Memory is counted of everybody; descriptors as far as the time goes. */
-                if (u->is_whole)
-                        procs_fds(&w, other >= 0 ? other : dir);
+                procs_fds(&w, other >= 0 ? other : dir);
         }
         free(w.seen.v);
 }

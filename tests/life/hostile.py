@@ -105,6 +105,19 @@ def bigpipes():
     say("bigpipes", n)
 
 
+def descriptors():
+    """As many as there can be, in many processes."""
+    most = all_files() - 20
+    for n in range(1, 200000 // most + 2):
+        if os.fork() == 0:
+            for _ in range(most):
+                os.open("/dev/null", os.O_RDONLY)
+            time.sleep(60)
+            os._exit(0)
+        if n % 10 == 0:
+            say("descriptors", n * most)
+
+
 def lease():
     fd = os.open("leased", os.O_RDWR | os.O_CREAT)
     kept.append(fd)
@@ -266,7 +279,7 @@ def log():
 
 
 modes = {f.__name__: f for f in (
-    instances, watches, flying, nested, pipes, bigpipes, lease, pid1, memfd, parked, shm, sockets, deep, headless,
+    instances, watches, flying, nested, pipes, bigpipes, descriptors, lease, pid1, memfd, parked, shm, sockets, deep, headless,
     fallocate, disk, unnamed, log)}
 
 
