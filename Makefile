@@ -16,7 +16,7 @@ HOSTCC  ?= $(CC)
 
 ROOMS   := base wire policy box workspace audit git session cli
 SRC     := $(sort $(foreach r,$(ROOMS),$(wildcard src/$(r)/*.c)))
-OBJ     := $(SRC:src/%.c=$(O)/%.o) $(O)/gen/profiles.o
+OBJ     := $(SRC:src/%.c=$(O)/%.o) $(O)/gen/profiles.o $(O)/gen/classes.o
 # Without main.c and without the one command that walks its table.
 LIBOBJ  := $(filter-out $(O)/cli/main.o $(O)/cli/cmd_help.o,$(OBJ))
 
@@ -24,7 +24,7 @@ LIBOBJ  := $(filter-out $(O)/cli/main.o $(O)/cli/cmd_help.o,$(OBJ))
 # should have to load them.
 DOOR_ROOMS := base wire policy role egress dial keeper door
 DOOR_SRC := $(sort $(foreach r,$(DOOR_ROOMS),$(wildcard src/$(r)/*.c)))
-DOOR_OBJ := $(DOOR_SRC:src/%.c=$(O)/%.o) $(O)/gen/profiles.o
+DOOR_OBJ := $(DOOR_SRC:src/%.c=$(O)/%.o) $(O)/gen/profiles.o $(O)/gen/classes.o
 DOOR_LIBOBJ := $(filter-out $(O)/door/main.o,$(DOOR_OBJ))
 DOOR_LDLIBS := -lssl -lcrypto -lnghttp2 -lcares -lseccomp -ljansson -lz -lbrotlidec -lzstd -lsodium
 
@@ -134,12 +134,22 @@ $(O)/gen/profiles.c: tools/gen_profiles.sh $(wildcard profiles/*.profile)
 	$(call say,GEN,$@)
 	$(Q)sh tools/gen_profiles.sh $(sort $(wildcard profiles/*.profile)) > $@
 
+# So are the classes of files; `make classes-page` writes them into the page that documents them.
+$(O)/gen/classes.c: tools/gen_classes.sh data/classes
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)
+	$(Q)sh tools/gen_classes.sh data/classes > $@.new && mv $@.new $@
+
+.PHONY: classes-page
+classes-page: $(O)/ostiary
+	$(Q)sh tools/gen_classes.sh --page $(O)/ostiary docs/classes.md
+
 $(O)/attack/role_hook.o: tests/attack/role_hook.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -c -o $@ $<
 
-$(O)/gen/profiles.o: $(O)/gen/profiles.c
+$(O)/gen/profiles.o $(O)/gen/classes.o: $(O)/gen/%.o: $(O)/gen/%.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) -c -o $@ $<
 
@@ -239,7 +249,7 @@ $(O)/fuzz/%: tests/fuzz/%.c $(LIBOBJ)
 	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIBOBJ) $(LDFLAGS) $(LDLIBS)
 
 # The model test is one program of several files; it needs the rooms that know of trees alone.
-MODEL_OBJ := $(filter $(O)/base/% $(O)/wire/% $(O)/policy/% $(O)/workspace/%,$(LIBOBJ)) $(O)/gen/profiles.o
+MODEL_OBJ := $(filter $(O)/base/% $(O)/wire/% $(O)/policy/% $(O)/workspace/%,$(LIBOBJ)) $(O)/gen/profiles.o $(O)/gen/classes.o
 $(O)/unit/model: $(wildcard tests/model/*.[ch]) $(MODEL_OBJ)
 	@mkdir -p $(@D)
 	$(call say,UNIT,$@)

@@ -55,7 +55,7 @@ fi
 floor_full() {
 	on_small 280M "$ostiary" run -q --rm --name "$tag-full" -- sh -c 'head -c 100000000 /dev/zero >big; sleep 140'
 	same 'a disk that runs full ends the box with 120' "$code" 120
-	same 'in words' "$err" 'ostiary: the disk that holds its layers has less than 256.0 MiB left'
+	same 'in words' "$err" "ostiary: the disk that holds its layers has less than 256.0 MiB left (ostiary rm $tag-full gives back what the box wrote)"
 }
 floor_roomy() {
 	on_small 400M "$ostiary" run -q --rm --name "$tag-roomy" -- sh -c 'head -c 100000000 /dev/zero >big; sleep 2; echo fine'
@@ -64,6 +64,19 @@ floor_roomy() {
 par floor_full
 par floor_roomy
 par_wait
+
+# --- the ballast: room for who clears up -------------------------------------------------------------------
+# The host fills the disk, since only what is free counts; the box does nothing.
+on_small 1200M sh -c '"$0" run -q -d --name "$1" -- sleep 140 >/dev/null || exit 97
+	ballast=$XDG_STATE_HOME/ostiary/ballast
+	i=0; until [ "$(stat -c %s "$ballast" 2>/dev/null)" = 67108864 ] || [ $i -gt 300 ]; do sleep 0.1; i=$((i + 1)); done
+	stat -c "%s %b" "$ballast"
+	free=$(stat -f -c "%a" "$XDG_STATE_HOME"); fallocate -l $(((free * 4096) - 200000000)) "$XDG_STATE_HOME/full"
+	i=0; while "$0" ps -q | grep -q . && [ $i -lt 300 ]; do sleep 0.1; i=$((i + 1)); done
+	ls "$XDG_STATE_HOME/ostiary" | grep ballast; "$0" ps -a --json | grep -o "gives back what the box wrote"
+	"$0" rm -f "$1" >/dev/null' "$ostiary" "$tag-ballast"
+same 'below 8 GiB a ballast is kept; it is given up when the disk is full, and the box says what to do' "$out" \
+	$'67108864 131072\ngives back what the box wrote'
 
 # A disk that is full before the box begins: one sentence, and nothing on it.
 on_small 60k "$ostiary" run -q --rm --name "$tag-box" -- true

@@ -61,6 +61,22 @@ box --limit spend=5usd -- true
 [ "$code" = 64 ] && [[ $err == *'is not held yet'* ]]
 check 'spend as a flag too' $? "status $code: $err"
 
+# --- while a box runs ---------------------------------------------------------------------------------------
+echo 'allow * example.org' >"$conf/policy"
+"$ostiary" create -q --name "$tag-wait" >/dev/null
+say "$ostiary" policy reload "$tag-wait"
+[ "$code" = 0 ] && [[ $err$out != *'limit and bind lines'* ]]
+check 'reload says nothing of lines that are as before' $? "status $code: $out$err"
+echo 'limit files=70' >>"$conf/policy"
+say "$ostiary" policy reload "$tag-wait"
+[ "$code" = 0 ] && [[ $err$out == *'limit and bind lines have changed; they count when a box starts'* ]]
+check 'reload says that a new limit counts for the next box' $? "status $code: $out$err"
+say "$ostiary" allow "$tag-wait" 'limit files=80'
+[ "$code" = 64 ] && [[ $err == *'counts when a box starts'* ]]
+check 'allow says the same' $? "status $code: $err"
+"$ostiary" rm -f "$tag-wait" >/dev/null
+rm "$conf/policy"
+
 # --- binds ---------------------------------------------------------------------------------------------
 printf 'bind %s\nbind ~/nothing-there ro\nbind %s rw\n' "$work/shown" "$work/data" >"$conf/policy"
 box -- sh -c "cat '$work/shown/file'; echo x >'$work/shown/file'; echo box >'$work/data/file'; exit 0"

@@ -80,7 +80,7 @@ int audit_go(struct audit *a, struct err *err)
                 return 0;
         pid_t pid = fork();
         if (pid == 0)
-                audit_role_main(a->role_fd, a->log_fd, a->head_fd, a->box_id);
+                audit_role_main(a->role_fd, a->log_fd, a->head_fd, a->box_id, a->is_paced);
         if (pid < 0)
                 return err_sys(err, "start the log's writer");
         hand_over(a);

@@ -21,6 +21,8 @@ struct err;
 #define AUDIT_FILE "audit.jsonl"
 
 struct audit {
+        bool is_paced;                /* set it before audit_go: the log grows no faster than a box
+                                         that is watched as usual needs (audit_write.c) */
         bool is_on;                   /* audit_start was called: there is something to write to */
         pid_t pid;                    /* a child of the caller; 0 until audit_go */
         int pidfd;                    /* readable when it has ended */

@@ -24,9 +24,10 @@ enum audit_msg {
         WITNESS_SPAWN, /* u32 id, lstr PATH, lstr directory, then lstr words to the end */
 };
 
-/* audit_role_main(control_fd, log_fd, head_fd, box_id): runs in the forked child, never returns.
- * ${log_fd} is open for reading and appending, ${head_fd} for reading and writing. */
-_Noreturn void audit_role_main(int control_fd, int log_fd, int head_fd, const char *box_id);
+/* audit_role_main(control_fd, log_fd, head_fd, box_id, is_paced): runs in the forked child, never
+ * returns. ${log_fd} is open for reading and appending, ${head_fd} for reading and writing. */
+_Noreturn void audit_role_main(int control_fd, int log_fd, int head_fd, const char *box_id,
+                               bool is_paced);
 
 enum { WITNESS_EXE_MAX = 1023, WITNESS_TELL_MAX = 64 << 10 };
 

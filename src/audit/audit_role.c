@@ -79,7 +79,7 @@ static void on_kick(void *ctx, uint32_t events)
         struct writer *w = ctx;
         uint64_t n;
         (void)events;
-        if (read(w->kick_fd, &n, sizeof n) > 0 && !r.is_stuck)
+        if (read(w->kick_fd, &n, sizeof n) > 0 && !r.is_stuck && !r.is_in_debt)
                 audit_write_reading(&r, true);
 }
 
@@ -259,12 +259,16 @@ static int begin(struct err *err)
         return confine_self(calls, sizeof calls / sizeof *calls, err);
 }
 
-_Noreturn void audit_role_main(int control_fd, int log_fd, int head_fd, const char *box_id)
+_Noreturn void audit_role_main(int control_fd, int log_fd, int head_fd, const char *box_id,
+                               bool is_paced)
 {
         struct err err = {0};
         confine_begin("ostiary-audit", (const int[]){control_fd, log_fd, head_fd}, 3);
-        r = (struct role){
-                .box = box_id, .control_fd = control_fd, .log_fd = log_fd, .head_fd = head_fd};
+        r = (struct role){.box = box_id,
+                          .control_fd = control_fd,
+                          .log_fd = log_fd,
+                          .head_fd = head_fd,
+                          .is_paced = is_paced};
         if (begin(&err) < 0) {
                 audit_write_say(&r, AUDIT_NOTICE, err.text);
                 _exit(125);

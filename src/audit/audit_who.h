@@ -39,6 +39,9 @@ struct role {
         struct buf told;    /* of what the witness tells meanwhile */
         size_t heard_n;     /* of the witness, in this round */
         int rest_fd;        /* when it is listened to again */
+        bool is_paced, is_in_debt;
+        int64_t credit;     /* bytes that may be written before the witness has to wait */
+        uint64_t credit_ms; /* when that was reckoned */
         struct refused refused;
         struct seen seen;
         size_t vain_n; /* connections in a row that nobody was seen to begin */

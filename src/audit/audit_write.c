@@ -89,11 +89,40 @@ static void on_retry(void *ctx)
         audit_write_say(r, AUDIT_NOTICE, "the log can be written again; the box goes on");
 }
 
+/* A flood of calls that are recorded must not fill the disk faster than somebody can look: of what
+ * the witness tells, so much is written at once, and then so much in a millisecond. Nothing is lost:
+ * the witness waits, and the call that it has in hand with it. Who recorded more than the usual was
+ * asked to. */
+#define CREDIT_MOST ((int64_t)32 << 20)
+#define CREDIT_MS   ((int64_t)1 << 10)
+
+static uint64_t now_ms(void)
+{
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* debt_ms(r, written): after so many bytes, how long the witness has to wait. */
+static uint64_t debt_ms(struct role *r, uint64_t written)
+{
+        uint64_t now = now_ms();
+        int64_t more = (int64_t)(now - r->credit_ms) * CREDIT_MS;
+        if (!r->credit_ms || more > CREDIT_MOST || r->credit + more > CREDIT_MOST)
+                r->credit = CREDIT_MOST;
+        else
+                r->credit += more;
+        r->credit_ms = now;
+        r->credit -= (int64_t)written;
+        return r->credit < 0 ? (uint64_t)(-r->credit / CREDIT_MS + 1) : 0;
+}
+
 /* rest(r): being woken for each call of the box costs more than writing it down, so what the
  * witness tells waits in its pipe for a moment, and is then read together. */
-static void rest(struct role *r)
+static void rest(struct role *r, uint64_t ms)
 {
-        struct itimerspec t = {.it_value = {.tv_nsec = REST_MS * 1000000L}};
+        struct itimerspec t = {.it_value = {.tv_sec = (time_t)(ms / 1000),
+                                            .tv_nsec = (long)(ms % 1000) * 1000000L}};
         if (timerfd_settime(r->rest_fd, 0, &t, NULL) < 0)
                 return;
         for (size_t i = 0; i < r->writers_n; i++)
@@ -106,7 +135,10 @@ static void on_rest_over(void *ctx, uint32_t events)
         struct role *r = ctx;
         uint64_t n;
         (void)events;
-        if (read(r->rest_fd, &n, sizeof n) > 0 && !r->is_stuck)
+        if (read(r->rest_fd, &n, sizeof n) <= 0)
+                return;
+        r->is_in_debt = false;
+        if (!r->is_stuck)
                 audit_write_reading(r, true);
 }
 
@@ -116,12 +148,17 @@ static bool after_round(void *ctx)
         struct role *r = ctx;
         if (r->is_stuck || !r->out.len)
                 return false;
+        uint64_t before = r->log_len;
         if (audit_write_flush(r) < 0) {
                 audit_write_stuck(r);
                 return false;
         }
-        if (r->heard_n && r->heard_n < REST_BELOW && !r->is_stuck)
-                rest(r);
+        uint64_t debt = r->is_paced ? debt_ms(r, r->log_len - before) : 0;
+        r->is_in_debt = debt > 0;
+        if (debt)
+                rest(r, debt);
+        else if (r->heard_n && r->heard_n < REST_BELOW && !r->is_stuck)
+                rest(r, REST_MS);
         r->heard_n = 0;
         return false;
 }

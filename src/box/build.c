@@ -25,6 +25,7 @@ static const struct {
         {"set limits", step_rlimits},
         /* As late as it can be: making a network takes as long as all of the above. */
         {"join the network", step_network},
+        {"show what is watched", step_watched},
         {"check the namespaces", step_verify},
         {"close descriptors", step_fds},
         {"drop privileges", step_caps},

@@ -16,6 +16,9 @@ struct box_limits {
         uint64_t time_s;          /* seconds until the box is stopped */
         uint64_t inotify_watches; /* through the user namespace's own counters */
         uint64_t inotify_instances; /* likewise */
+        uint64_t signals;           /* queued signals and timers (RLIMIT_SIGPENDING) */
+        uint64_t messages;          /* bytes of message queues (RLIMIT_MSGQUEUE) */
+        uint64_t locked;            /* bytes of locked memory (RLIMIT_MEMLOCK) */
 };
 
 #endif

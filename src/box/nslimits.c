@@ -74,6 +74,10 @@ int step_rlimits(struct build *b, struct err *err)
                 return 0;
         if (set_limit(RLIMIT_CORE, "core size", 0, err) < 0) /* case 21 */
                 return -1;
+        /* Where its owner may have real-time priority (audio), a box would stop the machine. */
+        if (set_limit(RLIMIT_RTPRIO, "real-time priority", 0, err) < 0 ||
+            set_limit(RLIMIT_NICE, "priority", 0, err) < 0)
+                return -1;
         /* Open files are bounded where a command begins (spawn.c): a low limit would be held
          * against pid 1 when it passes descriptors on (base/openfiles.h). */
         /* Counted per user namespace since Linux 5.14, so other work of the same user does not
@@ -88,8 +92,10 @@ int step_rlimits(struct build *b, struct err *err)
                 return -1;
         /* When the host runs out of memory the box goes first; children inherit it. */
         fdio_put(AT_FDCWD, "/proc/self/oom_score_adj", "300");
-        if (set_limit(RLIMIT_MSGQUEUE, "message queues", 819200, err) < 0 ||
-            set_limit(RLIMIT_SIGPENDING, "pending signals", 16384, err) < 0)
+        /* The kernel adds these up over the user's processes and namespaces: a share of each. */
+        if ((l->messages && set_limit(RLIMIT_MSGQUEUE, "message queues", l->messages, err) < 0) ||
+            (l->signals && set_limit(RLIMIT_SIGPENDING, "pending signals", l->signals, err) < 0) ||
+            (l->locked && set_limit(RLIMIT_MEMLOCK, "locked memory", l->locked, err) < 0))
                 return -1;
         return 0;
 }

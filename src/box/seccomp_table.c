@@ -40,22 +40,29 @@
 #define PR_SCHED_CORE 62
 #endif
 #define CALL_USERFAULTFD_NEW 0xaa00u /* ioctl of /dev/userfaultfd that makes one */
-#define CALL_IOPRIO_USER     3u      /* IOPRIO_WHO_USER; linux/ioprio.h is newer */
-#define CALL_SOCK_TYPE_MASK  0xfu    /* the rest of a socket's type is flags */
+#define CALL_CLOSE_UNSHARE   2u      /* CLOSE_RANGE_UNSHARE */
+#define CALL_PUNCH_HOLE      2u      /* FALLOC_FL_*, of linux/falloc.h */
+#define CALL_COLLAPSE        8u
+#define FLAG(n, f)           BITS(n, f, f)
+#define CALL_IOPRIO_USER     3u   /* IOPRIO_WHO_USER; linux/ioprio.h is newer */
+#define CALL_SOCK_TYPE_MASK  0xfu /* the rest of a socket's type is flags */
 
 /* CLONE_NEWTIME is not among them: clone() reads that bit as part of the exit signal. */
 #define CALL_CLONE_NEW                                                                             \
         (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |             \
          CLONE_NEWPID | CLONE_NEWNET)
 
+/* Threads with descriptors of their own would hide them from whoever counts (usage_procs.c). */
 static const struct seccomp_clause clone_clauses[] = {
+        REFUSE(EPERM, "a thread that does not share its descriptors",
+               BITS(0, CLONE_THREAD | CLONE_FILES, CLONE_THREAD)),
         ALLOW("no CLONE_NEW* flag", BITS(0, CALL_CLONE_NEW, 0)),
 };
 
 /* By what is allowed, not by what is refused: new flags keep arriving here. */
 static const struct seccomp_clause unshare_clauses[] = {
-        ALLOW("only CLONE_FS, CLONE_FILES, CLONE_SYSVSEM",
-              BITS(0, ~(CLONE_FS | CLONE_FILES | CLONE_SYSVSEM), 0), HIGH_ZERO(0)),
+        ALLOW("only CLONE_FS, CLONE_SYSVSEM", BITS(0, ~(CLONE_FS | CLONE_SYSVSEM), 0),
+              HIGH_ZERO(0)),
 };
 
 static const struct seccomp_clause ioctl_clauses[] = {
@@ -95,6 +102,17 @@ static const struct seccomp_clause fcntl_clauses[] = {
 /* Everything in a box has one user id, pid 1 too, and the kernel lets a user slow down, pin and
  * limit its own processes. pid 1 must go on serving, so no call that changes another process may
  * name it. Process ids are 32 bits, and there is one pid namespace. */
+static const struct seccomp_clause close_range_clauses[] = {
+        REFUSE(EINVAL, "CLOSE_RANGE_UNSHARE, as an older kernel", FLAG(2, CALL_CLOSE_UNSHARE)),
+};
+
+/* Only what gives room back. To have a disk full reserved takes one call and no time, so nobody
+ * could stop it; to write it takes as long as writing takes (case R16). */
+static const struct seccomp_clause fallocate_clauses[] = {
+        ALLOW("FALLOC_FL_PUNCH_HOLE", FLAG(1, CALL_PUNCH_HOLE)),
+        ALLOW("FALLOC_FL_COLLAPSE_RANGE", FLAG(1, CALL_COLLAPSE)),
+};
+
 static const struct seccomp_clause prlimit_clauses[] = {
         ALLOW("the question what the limits are", IS(2, 0), HIGH_ZERO(2)),
         REFUSE(EPERM, "a limit of pid 1", IS(0, 1)),
@@ -126,7 +144,6 @@ static const struct seccomp_clause ptrace_clauses[] = {
  * the rights of the user who started the box, of root even. The bit for groups is not refused,
  * because directories carry it for good reasons and a filter cannot tell them from programs. */
 #define SET_UID(n)   BITS(n, S_ISUID, S_ISUID)
-#define FLAG(n, f)   BITS(n, f, f)
 #define CALL_TMPFILE (O_TMPFILE & ~O_DIRECTORY)
 
 static const struct seccomp_clause mode_clauses[] = {
@@ -200,8 +217,8 @@ static const struct seccomp_clause setsockopt_clauses[] = {
 const struct seccomp_row seccomp_table[] = {
         {"files",
          "read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek "
-         "close close_range dup dup2 dup3 flock pipe pipe2 sendfile "
-         "splice tee vmsplice copy_file_range fallocate truncate ftruncate fsync fdatasync sync "
+         "close dup dup2 dup3 flock pipe pipe2 sendfile "
+         "splice tee vmsplice copy_file_range truncate ftruncate fsync fdatasync sync "
          "syncfs sync_file_range fadvise64 readahead cachestat=451",
          .why = "ordinary work with open files; which files there are is for mounts and Landlock"},
         {"files",
@@ -218,6 +235,10 @@ const struct seccomp_row seccomp_table[] = {
          "flistxattr removexattr lremovexattr fremovexattr setxattrat=463 getxattrat=464 "
          "listxattrat=465 removexattrat=466",
          .why = "extended attributes; the kernel keeps security.* and trusted.* for itself"},
+        {"files", "close_range", 0, CLAUSES(close_range_clauses),
+         "closing many; threads of a process have one table of descriptors"},
+        {"files", "fallocate", EOPNOTSUPP, CLAUSES(fallocate_clauses),
+         "what is not written takes no room; libraries write zeros instead (case R16)"},
         {"files", "fcntl", 0, CLAUSES(fcntl_clauses),
          "locks and flags; nothing that the host's own processes wait for (cases R12, R13)"},
         {"files", "open", 0, CLAUSES(open_clauses), "no set-user-id file is made (case 8)"},
@@ -237,8 +258,9 @@ const struct seccomp_row seccomp_table[] = {
          "the number is compared as the kernel reads it, low 32 bits (cases 1, 2, 3, 11)"},
         {"files", "inotify_init inotify_init1 inotify_add_watch inotify_rm_watch",
          .why = "watching files, within the user namespace's own limits"},
-        {"files", "io_setup io_destroy io_submit io_cancel io_getevents io_pgetevents",
-         .why = "the old asynchronous I/O of databases: reads and writes of open files only"},
+        {"files", "io_setup io_destroy io_submit io_cancel io_getevents io_pgetevents", ENOSYS,
+         .why = "the old asynchronous I/O: the whole machine has one budget of it (fs.aio-max-nr); "
+                "databases do without (case R17)"},
 
         {"waiting",
          "poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait "

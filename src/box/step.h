@@ -47,6 +47,7 @@ int step_ns_limits(struct build *, struct err *); /* nslimits.c: no nested names
 int step_pivot(struct build *, struct err *);     /* root.c: the old root is gone (case 27) */
 int step_keyring(struct build *, struct err *);   /* drop.c: a fresh session keyring (case 9) */
 int step_rlimits(struct build *, struct err *);   /* nslimits.c */
+int step_watched(struct build *, struct err *);   /* watched.c: for the supervisor's looks */
 int step_fds(struct build *, struct err *);      /* drop.c: only the listed descriptors (case 29) */
 int step_caps(struct build *, struct err *);     /* drop.c: no capability in any set */
 int step_landlock(struct build *, struct err *); /* landlock.c */

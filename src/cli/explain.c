@@ -70,8 +70,8 @@ void explain_limits(const struct box_limits *l, int kind, struct explain_limit o
                             : kind == BOX_CGROUP_V1 ? "control group (v1)"
                                                     : NULL;
         size_t n = 0;
-        out[n] = (struct explain_limit){.name = "memory",
-                                        .by = group ? group : "rlimit per process, and a watchdog"};
+        out[n] = (struct explain_limit){
+                .name = "memory", .by = group ? group : "rlimit per process, and the supervisor"};
         bytes(out[n++].value, l->memory);
         out[n] = (struct explain_limit){.name = "cpu",
                                         .by = group ? group : "nothing here: no control group"};
@@ -85,7 +85,7 @@ void explain_limits(const struct box_limits *l, int kind, struct explain_limit o
         count(out[n++].value, l->pids, "");
         out[n] = (struct explain_limit){.name = "files", .by = "rlimit, per process"};
         count(out[n++].value, l->files, "");
-        out[n] = (struct explain_limit){.name = "disk", .by = "supervisor watches the layers"};
+        out[n] = (struct explain_limit){.name = "disk", .by = "supervisor, as it grows"};
         bytes(out[n++].value, l->disk);
         out[n] = (struct explain_limit){.name = "time", .by = "supervisor"};
         count(out[n++].value, l->time_s, " s");

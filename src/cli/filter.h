@@ -70,7 +70,8 @@ enum filter_state {
 
 /* Where a sixel image is drawn, and the number that is being read. */
 struct filter_sixel {
-        unsigned x, y, number, repeat;
+        unsigned x, y, number;
+        unsigned repeat; /* of the next column; 0: nothing was said */
         bool has_number;
         char command; /* '!' repeat, '"' size, '#' colour: what numbers belong to; or 0 */
 };

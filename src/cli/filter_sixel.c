@@ -9,6 +9,7 @@
 #include "base/buf.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum {
         CSI_MOST = 9999,  /* programs say 999 and 9999 to find the last column */
@@ -45,24 +46,27 @@ static void sixel_flush(struct filter *f, struct buf *out)
         if (!s->has_number)
                 return;
         if (s->command == '!')
-                s->repeat = s->number;
-        buf_put_fmt(out, "%u", s->number);
+                s->repeat = s->number ? s->number : 1;
+        else if (s->command) /* else it belongs to nothing */
+                buf_put_fmt(out, "%u", s->number);
         s->has_number = false;
         s->number = 0;
 }
 
-/* sixel_draw(f, c, out): a column of six pixels, as often as was said before it. */
+/* sixel_draw(f, c, out): a column of six pixels, as often as was said before it, up to the edge. */
 static void sixel_draw(struct filter *f, uint8_t c, struct buf *out)
 {
         struct filter_sixel *s = &f->sixel;
-        unsigned times = s->command == '!' ? s->repeat : 1;
-        /* "!5" is out already and must have its column: it is blank beyond the edge. */
-        bool is_inside = s->x + times <= IMAGE_MOST && s->y < IMAGE_MOST;
-        if (is_inside)
-                s->x += times;
-        if (is_inside || s->command == '!')
-                buf_put_u8(out, is_inside ? c : '?');
+        unsigned left = s->y < IMAGE_MOST ? IMAGE_MOST - s->x : 0;
+        unsigned times = s->repeat ? s->repeat : 1;
+        times = times < left ? times : left;
+        if (times && s->repeat)
+                buf_put_fmt(out, "!%u", times);
+        if (times)
+                buf_put_u8(out, c);
+        s->x += times;
         s->command = 0;
+        s->repeat = 0;
 }
 
 void filter_sixel(struct filter *f, uint8_t c, struct buf *out)
@@ -74,26 +78,33 @@ void filter_sixel(struct filter *f, uint8_t c, struct buf *out)
                 s->has_number = true;
                 return;
         }
+        /* What means nothing here, line ends too, is dropped before it could end a number: the digits
+         * behind it would join those in front. */
+        if (!(c >= '?' && c <= '~') && !(c && strchr(";!\"#$-", c)))
+                return;
         sixel_flush(f, out);
         if (c >= '?' && c <= '~') {
                 sixel_draw(f, c, out);
                 return;
         }
-        if (c == '-') { /* the next six rows */
-                s->y += 6;
-                if (s->y >= IMAGE_MOST)
-                        return;
+        if (c == '!') { /* told when its column comes, whatever stands between */
+                s->command = '!';
+                s->repeat = 1;
+                return;
         }
+        if (c == ';') { /* between two numbers; a repeat has one */
+                if (s->command && s->command != '!')
+                        buf_put_u8(out, c);
+                return;
+        }
+        s->command = c == '"' || c == '#' ? (char)c : 0;
+        if (c == '-' && s->y < IMAGE_MOST)
+                s->y += 6; /* the next six rows */
+        else if (c == '-')
+                return;
         if (c == '$' || c == '-')
                 s->x = 0;
-        if (c == '!' || c == '"' || c == '#') {
-                s->command = (char)c;
-                s->repeat = 1;
-        } else if (c != ';') {
-                s->command = 0;
-        }
-        if (c == '\n' || c == '\r' || (c >= 0x20 && c < 0x7f))
-                buf_put_u8(out, c);
+        buf_put_u8(out, c);
 }
 
 void filter_sixel_end(struct filter *f, struct buf *out)

@@ -55,6 +55,11 @@ enum file_class file_class_by_name(const char *name)
         return (enum file_class)i;
 }
 
+const struct file_class_row *file_class_row_at(size_t i)
+{
+        return i < file_class_rows_n ? &file_class_rows[i] : NULL;
+}
+
 /* --- a path ----------------------------------------------------------------------------------- */
 
 void file_class_of(const struct file_classes *t, const char *path, struct file_class_verdict *v)

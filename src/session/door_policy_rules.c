@@ -230,6 +230,14 @@ char *door_policy_line(const char *verb, const char *words, struct err *err)
                         verb);
                 return NULL;
         }
+        bool is_bind = n == 4 && strncmp(words, "bind", n) == 0;
+        if ((is_bind || (n == 5 && strncmp(words, "limit", n) == 0)) && words[n]) {
+                err_set(err, E_USAGE,
+                        "a %s counts when a box starts, with --%s or a line of a file, and not "
+                        "with %s",
+                        is_bind ? "bind" : "limit", is_bind ? "bind" : "limit", verb);
+                return NULL;
+        }
         bool is_bare = !is_methods(words, n);
         return str_fmt("%s %s%s", verb, is_bare ? "* " : "", words);
 }

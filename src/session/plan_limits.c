@@ -126,8 +126,10 @@ int plan_limits(const struct profile *profile, const struct session_opts *opts,
 {
         struct box_limits *l = &plan->box.limits;
         plan_share(plan, l);
-        if (limit_words(l, &profile->limits, err) < 0 ||
-            limit_lines(plan, POLICY_PROFILE, err) < 0 || limit_lines(plan, POLICY_USER, err) < 0 ||
+        if (limit_words(l, &profile->limits, err) < 0)
+                return -1;
+        plan_share_memory(l);
+        if (limit_lines(plan, POLICY_PROFILE, err) < 0 || limit_lines(plan, POLICY_USER, err) < 0 ||
             limit_words(l, &opts->limits, err) < 0 || limit_lines(plan, POLICY_PROJECT, err) < 0 ||
             limit_lines(plan, POLICY_SYSTEM, err) < 0)
                 return -1;

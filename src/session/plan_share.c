@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/sysinfo.h>
 
 /* A coding agent with a build running fits; a fork bomb does not. */
 static const struct box_limits most = {
@@ -20,13 +21,20 @@ static const struct box_limits most = {
         .files = 65536,
         .inotify_watches = 524288,
         .inotify_instances = 1024,
+        .signals = 16384,
+        .messages = 819200,
+        .locked = 64 << 20,
 };
 
 /* Below this programs do not start; one owner does not run so many boxes that it adds up. */
 static const struct box_limits least = {
+        .pids = 256,
         .files = 256,
         .inotify_watches = 128,
         .inotify_instances = 4,
+        .signals = 256,
+        .messages = 65536,
+        .locked = 64 << 10,
 };
 
 /* share_counter(name): what the user may have in all, UINT64_MAX where the kernel does not say. */
@@ -45,23 +53,40 @@ static uint64_t share_of(uint64_t all, unsigned slot, uint64_t low, uint64_t hig
         return share < low ? low : share > high ? high : share;
 }
 
-/* share_files(is_by_root, slot): descriptors under way on sockets are counted per user and held
- * against the limit of whoever sends one. Our own processes have their caller's hard limit. A box
- * of root has a user id of its own, so only its own pid 1 is to be left room. */
-static uint64_t share_files(bool is_by_root, unsigned slot)
+/* share_rlimit(which): what the owner may have; its programs may have less, and no more. */
+static uint64_t share_rlimit(int which)
 {
         struct rlimit l;
-        uint64_t all = getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_max != RLIM_INFINITY
-                               ? l.rlim_max
-                               : UINT64_MAX;
-        return share_of(all, is_by_root ? 1 : slot, least.files, most.files);
+        if (getrlimit((__rlimit_resource_t)which, &l) < 0 || l.rlim_max == RLIM_INFINITY)
+                return UINT64_MAX;
+        return l.rlim_max;
+}
+
+void plan_share_memory(struct box_limits *l)
+{
+        struct sysinfo machine;
+        if (!l->memory || sysinfo(&machine) < 0)
+                return;
+        uint64_t most_of_it = (uint64_t)machine.totalram * machine.mem_unit / 4 * 3;
+        if (l->memory > most_of_it)
+                l->memory = most_of_it;
 }
 
 void plan_share(const struct session_plan *plan, struct box_limits *l)
 {
         unsigned slot = plan->slot;
         *l = most;
-        l->files = share_files(plan->box.is_by_root, slot);
+        /* Descriptors under way on sockets are counted per user and held against the limit of
+         * whoever sends one; our own processes have their caller's hard limit. Processes count for
+         * the user that made the namespace as well. A box of root has a user id of its own, so only
+         * its own pid 1 is to be left room. */
+        unsigned own = plan->box.is_by_root ? 1 : slot;
+        l->files = share_of(share_rlimit(RLIMIT_NOFILE), own, least.files, most.files);
+        if (!plan->box.is_by_root)
+                l->pids = share_of(share_rlimit(RLIMIT_NPROC), slot, least.pids, most.pids);
+        l->signals = share_of(share_rlimit(RLIMIT_SIGPENDING), slot, least.signals, most.signals);
+        l->messages = share_of(share_rlimit(RLIMIT_MSGQUEUE), slot, least.messages, most.messages);
+        l->locked = share_of(share_rlimit(RLIMIT_MEMLOCK), slot, least.locked, most.locked);
         l->inotify_watches = share_of(share_counter("max_inotify_watches"), slot,
                                       least.inotify_watches, most.inotify_watches);
         l->inotify_instances = share_of(share_counter("max_inotify_instances"), slot,

@@ -1,8 +1,9 @@
 /* slots.h - which of the boxes that run now a box is: the lowest number that no living box of this
- * state directory has, from 1 on. What boxes share with each other and with their owner is divided
+ * user has, from 1 on. What boxes share with each other and with their owner is divided
  * by it (plan_share.c), and boxes of root have a user id of their own by it.
  *
- * A number is a locked byte of the file `slots`. It is free again when the last process that holds
+ * A number is a locked byte of a file (`ostiary.slots` in /run or /run/user/UID, else `slots` in the
+ * state directory). It is free again when the last process that holds
  * the descriptor is gone, whatever killed it. */
 #ifndef SESSION_SLOTS_H
 #define SESSION_SLOTS_H

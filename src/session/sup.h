@@ -27,6 +27,7 @@ struct sup_door;
 struct sup_live;
 struct sup_secrets;
 struct sup_snapshot;
+struct sup_watch;
 struct supervisor_args;
 
 /* A command in the box. Exec id 1 is the box's main command. */
@@ -104,8 +105,8 @@ struct sup {
         struct err failure;   /* how it failed to start */
         struct outlog log;
         struct box_meta meta;
-        struct box_meta before; /* of a box that was woken: the story of its main command */
-        uint64_t disk_now;
+        struct box_meta before;  /* of a box that was woken: the story of its main command */
+        struct sup_watch *watch; /* what was last seen of it (sup_watch.h) */
         uint64_t memory_peak_seen;
         uint64_t kills_told; /* processes killed for want of memory that clients have heard of */
 };
@@ -271,7 +272,12 @@ void sup_live_end(struct sup *);
 /* sup_watch.c */
 /* watch_timer(ms): a timer that fires once; a descriptor or -1. */
 int watch_timer(uint64_t ms);
+/* watch_init(s): nothing is seen yet. watch_eyes(s, f): MSG_WATCHED, heard before the box is built
+ * and never afterwards. watch_start(s, err): begin to look. watch_end(s): the box is over. */
+void watch_init(struct sup *);
+void watch_eyes(struct sup *, struct frame *);
 int watch_start(struct sup *, struct err *);
+void watch_end(struct sup *);
 /* watch_tell_kills(s): a box may outlive a process of it that the kernel killed; say so to clients,
  * once per kill. */
 void watch_tell_kills(struct sup *);

@@ -200,6 +200,9 @@ void sup_on_ctl(void *ctx, uint32_t events)
         case DOOR_SOCKETS:
                 on_door_sockets(s, &f);
                 break;
+        case MSG_WATCHED:
+                watch_eyes(s, &f);
+                break;
         case MSG_BUILT:
                 if (s->is_built)
                         break;

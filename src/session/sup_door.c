@@ -169,6 +169,7 @@ static int start_audit(struct sup_door *d, struct err *err)
                 return 0;
         if (audit_start(&d->audit, s->id, s->dir_fd, err) < 0)
                 return -1;
+        d->audit.is_paced = s->plan->box.audit <= BOX_AUDIT_DEFAULT;
         d->audit_src = loop_add(s->loop, d->audit.control_fd, EPOLLIN, on_audit, d);
         return d->audit_src ? 0 : err_sys(err, "watch the log's writer");
 }

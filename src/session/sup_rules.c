@@ -57,6 +57,36 @@ static void move_run_time(struct strs *to, struct strs *from)
         *from = (struct strs){0};
 }
 
+/* fixed_lines(p, b): its "limit" and "bind" lines, one after the other. */
+static void fixed_lines(const struct door_policy *p, struct buf *b)
+{
+        for (size_t k = 0; k < p->parsed.layers_n; k++) {
+                const struct policy_layer *l = &p->parsed.layers[k];
+                for (size_t i = 0; i < l->lines_n; i++) {
+                        if (l->lines[i].kind != RULE_LINE_LIMIT &&
+                            l->lines[i].kind != RULE_LINE_BIND)
+                                continue;
+                        rule_line_print(&l->lines[i], b);
+                        buf_put_u8(b, '\n');
+                }
+        }
+}
+
+/* tell_fixed(c, now, fresh): what a box is built with stays as it is while it runs. */
+static void tell_fixed(struct client *c, const struct door_policy *now,
+                       const struct door_policy *fresh)
+{
+        _cleanup_buf_ struct buf was = {0}, is = {0}, said = {0};
+        fixed_lines(now, &was);
+        fixed_lines(fresh, &is);
+        if (!c || strcmp(buf_cstr(&was), buf_cstr(&is)) == 0)
+                return;
+        buf_put_lstr(&said,
+                     "limit and bind lines have changed; they count when a box starts, so this "
+                     "box keeps those that it has");
+        client_send(c, MSG_NOTICE, said.data, said.len);
+}
+
 /* finish(d, err): the change under way is over: ${err} NULL means that it is in force. */
 static void finish(struct sup_door *d, const struct err *err)
 {
@@ -69,6 +99,7 @@ static void finish(struct sup_door *d, const struct err *err)
         if (!err && c->kind == SUP_CHANGE_RULE) {
                 move_run_time(&d->policy->run_time, &c->fresh.run_time);
         } else if (!err) {
+                tell_fixed(c->client, d->policy, &c->fresh);
                 move_run_time(&c->fresh.run_time, &d->policy->run_time);
                 door_policy_free(d->policy);
                 *d->policy = c->fresh;

@@ -210,6 +210,7 @@ static void clear(struct sup *s, struct buf *refused)
         sup_snapshot_break(s);
         sup_inbound_end(s);
         box_end(&s->box);
+        watch_end(s);
         close_fd(&s->plan->slot_fd);
         sup_live_end(s);
         int64_t ended_us = (int64_t)clock_real_us(); /* what follows is our own work */
@@ -273,6 +274,7 @@ _Noreturn void supervisor_main(const struct supervisor_args *a)
                          .log = {.fd = -1},
                          .log_fd = -1,
                          .box = {.pid = -1, .pidfd = -1, .ctl_fd = -1}};
+        watch_init(&s);
         signal(SIGPIPE, SIG_IGN);
         signal(SIGHUP, SIG_IGN);
         signal(SIGINT, SIG_IGN);

@@ -89,6 +89,18 @@ enum msg_type {
         MSG_EXITED,      /* u32 exec id, u32 wait status, u64 cpu us, u64 peak memory KiB */
         MSG_CONNECTED,   /* u32 connection, u32 errno or 0; + the socket */
         MSG_OPEN_URL,    /* lstr address that a program in the box wants opened */
+        MSG_WATCHED,     /* empty; + MSG_WATCHED_N descriptors that show what the box uses */
+};
+
+/* The descriptors of MSG_WATCHED; one that cannot be had is the null device. */
+enum {
+        MSG_WATCHED_PROC, /* /proc, a directory */
+        MSG_WATCHED_TMP,  /* the file system of /tmp, /dev/shm, /run and /var/tmp */
+        MSG_WATCHED_SHM,  /* /proc/sysvipc/shm, msg, sem */
+        MSG_WATCHED_MSG,
+        MSG_WATCHED_SEM,
+        MSG_WATCHED_SOCKETS, /* NETLINK_SOCK_DIAG */
+        MSG_WATCHED_N
 };
 
 enum { MSG_URL_MAX = 3072 };

@@ -261,7 +261,7 @@ const struct attack_case limit_cases[] = {
          "rlimits+cgroup"},
         {"R3", "memory of one process", STARVE, REAL, IN_LIMIT, case_memory, "rlimits", "cgroup"},
         {"R3s", "memory of many processes together", STARVE, REAL, IN_LIMIT, case_memory_sum,
-         "shape", "cgroup"},
+         "rlimits", "cgroup"},
         {"R4", "descriptors", STARVE, REAL, IN_LIMIT, case_descriptors, "rlimits", "rlimits"},
         {"R5", "inotify watches", STARVE, REAL, IN_LIMIT, case_inotify, "userns-limits",
          "userns-limits"},

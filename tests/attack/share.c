@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -130,6 +131,51 @@ static void case_proc_files(struct outcome *o)
         out_blocked_why(o, "EMPTY", "%d files of the machine say nothing", n);
 }
 
+/* Room on the disk that is reserved and not written takes no time: nobody could be quick enough. */
+static void case_reserve(struct outcome *o)
+{
+        int fd = open("attack-reserve", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        if (fd < 0) {
+                out_na(o, "no file can be made (%s)", errno_name(errno));
+                return;
+        }
+        int err = 0;
+        for (int mode = 0; mode < 0x80; mode++) {
+                if (mode & 2 || mode & 8)
+                        continue; /* gives room back */
+                struct stat st = {0};
+                if (fallocate(fd, mode, 0, 8 << 20) == 0 && fstat(fd, &st) == 0 && st.st_blocks)
+                        out_escaped(o, "%lld blocks were reserved in one call (mode %d)",
+                                    (long long)st.st_blocks, mode);
+                err = errno;
+        }
+        unlink("attack-reserve");
+        close(fd);
+        out_blocked(o, err, "room is had by writing only");
+}
+
+/* All of the machine, root included, has one budget of these. */
+static void case_aio(struct outcome *o)
+{
+        unsigned long ring = 0;
+        if (syscall(SYS_io_setup, 128, &ring) == 0) {
+                syscall(SYS_io_destroy, ring);
+                out_escaped(o, "a ring of asynchronous I/O was had");
+        }
+        out_blocked(o, errno, "asynchronous I/O is refused");
+}
+
+/* A thread with descriptors of its own is one whose descriptors /proc/PID/fd does not list. */
+static void case_hidden_fds(struct outcome *o)
+{
+        if (unshare(CLONE_FILES) == 0)
+                out_escaped(o, "unshare gives a thread a table of descriptors of its own");
+        int err = errno;
+        if (syscall(SYS_close_range, 1000u, 1000u, 2u) == 0)
+                out_escaped(o, "close_range does");
+        out_blocked(o, err, "the descriptors of a process are in one table");
+}
+
 const struct attack_case share_cases[] = {
         {"R11", "all inotify instances of the owner", STARVE, REAL, 0, case_inotify_instances,
          "userns-limits", "userns-limits"},
@@ -139,5 +185,9 @@ const struct attack_case share_cases[] = {
          "seccomp"},
         {"R15", "files of /proc that speak for the machine", READ, REAL, 0, case_proc_files,
          "masks", "masks"},
+        {"R16", "a disk reserved in one call", STARVE, REAL, 0, case_reserve, "seccomp", "seccomp"},
+        {"R17", "the machine's asynchronous I/O", STARVE, REAL, 0, case_aio, "seccomp", "seccomp"},
+        {"R18", "descriptors that /proc does not list", STARVE, STATE, 0, case_hidden_fds,
+         "seccomp", "seccomp"},
         {0},
 };

@@ -147,7 +147,13 @@ static void what_reaches_out(void)
         TAME("so is the size of an image", "\033Pq\"1;1;65535;999999~" ST,
              "\033Pq\"1;1;4096;4096~" ST);
         TAME("and what stands before it", "\033P0;1;99999q~" ST, "\033P0;1;9999q~" ST);
-        TAME("an image has a right edge", "\033Pq!4095~@@A!9~$B" ST, "\033Pq!4095~@!9?$B" ST);
+        TAME("nothing splits a number",
+             "\033Pq!4096\x01"
+             "4096~!40 96~" ST,
+             "\033Pq!4096~" ST);
+        TAME("a repeat holds until its column", "\033Pq!4096#1~!9#2~" ST, "\033Pq#1!4096~#2" ST);
+        TAME("a repeat ends there", "\033Pq!4000~!4000@" ST, "\033Pq!4000~!96@" ST);
+        TAME("an image has a right edge", "\033Pq!4095~@@A!9~$B" ST, "\033Pq!4095~@$B" ST);
         TAME("sixel cancelled is ended", "\033Pq~~\x18x", "\033Pq~~" ST "x");
         expect_p("strict", "title", "a\033]0;x" ST "b", "ab");
         expect_p("strict", "link", "a\033]8;;http://x" ST "b", "ab");

@@ -1,0 +1,55 @@
+/* usage.h - what a box uses, seen from outside: the memory of its processes and of everything that
+ * no process has mapped, and what it holds of the counters that it shares with its owner.
+ *
+ * Looked at by the supervisor (sup_watch*.c) through descriptors that pid 1 handed over before any
+ * code of the box ran (box/watched.c). Everything that is read is the kernel's own text; a look
+ * ends after a bounded time, and says whether it saw everything. */
+#ifndef SESSION_USAGE_H
+#define SESSION_USAGE_H
+
+#include "wire/msg.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct usage {
+        uint64_t procs_n, fds_n;
+        uint64_t private;  /* bytes: anonymous memory and swap of all processes, and page tables */
+        uint64_t shared;   /* bytes: shared memory that processes have mapped, each for itself */
+        uint64_t memfds;   /* bytes of memfds that are open somewhere, each once */
+        uint64_t sysv;     /* bytes of System V segments, messages and semaphores */
+        uint64_t tmpfs;    /* bytes in /tmp, /dev/shm and the like */
+        uint64_t sockets;  /* bytes in socket buffers */
+        uint64_t deleted;  /* bytes on the disk that have no name any more and are open */
+        uint64_t pipes_n;  /* pipes, each once */
+        uint64_t epolls;   /* watches of epoll instances at most: instances x descriptors */
+        uint64_t flying_n; /* descriptors under way on sockets that some process has open */
+        bool is_whole;     /* false: it was too much to look at in one go; all is at least so */
+};
+
+/* The box as it can be seen; -1 where there is nothing. */
+struct usage_eyes {
+        int fd[MSG_WATCHED_N];
+};
+#define USAGE_BLIND                                                                                \
+        {                                                                                          \
+                .fd = { -1, -1, -1, -1, -1, -1 }                                                   \
+        }
+
+void usage_close(struct usage_eyes *);
+
+/* usage_look(eyes, wants_flying, u): everything, from the beginning; descriptors under way only when
+ * they are wanted, because each socket has to be asked. */
+void usage_look(const struct usage_eyes *, bool wants_flying, struct usage *);
+/* usage_memory(u): all of it that is memory. */
+uint64_t usage_memory(const struct usage *);
+/* usage_tmpfs(eyes): only that, which costs one call. */
+uint64_t usage_tmpfs(const struct usage_eyes *);
+
+/* Parts, by file. */
+void usage_procs(int proc_fd, bool wants_flying, struct usage *); /* usage_procs.c */
+uint64_t usage_sockets(int diag_fd);                              /* usage_sockets.c */
+uint64_t usage_sysv(const struct usage_eyes *eyes);               /* usage.c */
+
+#endif

@@ -1,0 +1,88 @@
+/* usage_sockets.c - how much the sockets of a network namespace hold, also of those that no process
+ * has open because they are under way on another. By asking the kernel's socket diagnosis through a
+ * socket that was made in that namespace. */
+#include "session/usage.h"
+
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
+#include <linux/unix_diag.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum { ANSWER_MS = 100, ANSWERS_MAX = 20000 };
+
+/* socket_held(attrs, len, type): of one socket, from its memory attribute. */
+static uint64_t socket_held(const struct rtattr *a, int len, unsigned short type)
+{
+        for (; RTA_OK(a, len); a = RTA_NEXT(a, len)) {
+                uint32_t m[SK_MEMINFO_VARS] = {0};
+                if (a->rta_type != type)
+                        continue;
+                size_t n = RTA_PAYLOAD(a);
+                memcpy(m, RTA_DATA(a), n < sizeof m ? n : sizeof m);
+                return (uint64_t)m[SK_MEMINFO_RMEM_ALLOC] + m[SK_MEMINFO_WMEM_ALLOC] +
+                       m[SK_MEMINFO_FWD_ALLOC] + m[SK_MEMINFO_OPTMEM];
+        }
+        return 0;
+}
+
+/* socket_answers(fd, head, type, sum): read one dump. false when it broke off. */
+static bool socket_answers(int fd, size_t head, unsigned short type, uint64_t *sum)
+{
+        static char buf[32768] __attribute__((aligned(8)));
+        for (int i = 0; i < ANSWERS_MAX; i++) {
+                struct pollfd p = {.fd = fd, .events = POLLIN};
+                ssize_t n = poll(&p, 1, ANSWER_MS) == 1 ? recv(fd, buf, sizeof buf, 0) : -1;
+                if (n <= 0)
+                        return false;
+                int left = (int)n;
+                for (struct nlmsghdr *h = (void *)buf; NLMSG_OK(h, (unsigned)left);
+                     h = NLMSG_NEXT(h, left)) {
+                        if (h->nlmsg_type == NLMSG_DONE || h->nlmsg_type == NLMSG_ERROR)
+                                return h->nlmsg_type == NLMSG_DONE;
+                        if (h->nlmsg_len < NLMSG_LENGTH(head))
+                                continue;
+                        *sum += socket_held((void *)((char *)NLMSG_DATA(h) + NLMSG_ALIGN(head)),
+                                            (int)(h->nlmsg_len - NLMSG_LENGTH(NLMSG_ALIGN(head))),
+                                            type);
+                }
+        }
+        return false;
+}
+
+static bool socket_ask(int fd, const void *request, size_t len)
+{
+        struct {
+                struct nlmsghdr h;
+                char body[sizeof(struct inet_diag_req_v2) + 64];
+        } m = {.h = {.nlmsg_len = (uint32_t)NLMSG_LENGTH(len),
+                     .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+                     .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP}};
+        memcpy(m.body, request, len);
+        return send(fd, &m, m.h.nlmsg_len, 0) == (ssize_t)m.h.nlmsg_len;
+}
+
+uint64_t usage_sockets(int fd)
+{
+        uint64_t sum = 0;
+        struct unix_diag_req unix_all = {
+                .sdiag_family = AF_UNIX, .udiag_states = ~0u, .udiag_show = UDIAG_SHOW_MEMINFO};
+        if (fd >= 0 && socket_ask(fd, &unix_all, sizeof unix_all))
+                socket_answers(fd, sizeof(struct unix_diag_msg), UNIX_DIAG_MEMINFO, &sum);
+        static const struct {
+                uint8_t family, protocol;
+        } kinds[] = {{AF_INET, IPPROTO_TCP}, {AF_INET6, IPPROTO_TCP}, {AF_INET, IPPROTO_UDP}};
+        for (size_t i = 0; fd >= 0 && i < sizeof kinds / sizeof *kinds; i++) {
+                struct inet_diag_req_v2 all = {.sdiag_family = kinds[i].family,
+                                               .sdiag_protocol = kinds[i].protocol,
+                                               .idiag_ext = 1 << (INET_DIAG_SKMEMINFO - 1),
+                                               .idiag_states = ~0u};
+                if (socket_ask(fd, &all, sizeof all))
+                        socket_answers(fd, sizeof(struct inet_diag_msg), INET_DIAG_SKMEMINFO, &sum);
+        }
+        return sum;
+}

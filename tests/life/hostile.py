@@ -1,0 +1,316 @@
+#!/usr/bin/env python3
+"""hostile.py - inside a box: take as much as can be had of one thing that the owner shares, and keep it.
+
+    hostile.py MODE [SECONDS]      one of the modes below
+    hostile.py all [SECONDS]       each in a process of its own, again and again
+
+Prints "MODE took N" or "MODE refused: why", then holds what it has. Every loop is bounded, also where nothing
+stops it: 1 GiB of memory, 600 MB of disk, 3,000 pipes, 6,000 descriptors."""
+import array, ctypes, errno, fcntl, mmap, os, resource, signal, socket, sys, time
+
+libc = ctypes.CDLL(None, use_errno=True)
+MIB = 1 << 20
+kept = []
+
+
+def say(mode, n, unit=""):
+    print(f"{mode} took {n}{unit}", flush=True)
+
+
+def all_files():
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return hard
+
+
+def instances():
+    n = 0
+    while n < 5000 and libc.inotify_init() >= 0:
+        n += 1
+    say("instances", n)
+
+
+def watches():
+    fd, n = libc.inotify_init(), 0
+    os.makedirs("/tmp/w", exist_ok=True)
+    while n < 600000:
+        name = f"/tmp/w/{n}".encode()
+        os.mkdir(name)
+        if libc.inotify_add_watch(fd, name, 0x100) < 0:
+            break
+        n += 1
+    say("watches", n)
+
+
+def flying(most=6000):
+    """Descriptors to oneself, in sockets that nobody reads."""
+    all_files()
+    n = 0
+    payload = array.array("i", [0] * 250)
+    while n < most:
+        a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        kept.append((a, b))
+        a.setblocking(False)
+        try:
+            a.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, payload)])
+            n += 250
+        except OSError as e:
+            if e.errno == errno.ETOOMANYREFS:
+                break
+            raise
+    say("flying", n)
+
+
+def nested():
+    """The same one level deeper: only the outermost socket is open in a process."""
+    all_files()
+    out_a, out_b = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    kept.append((out_a, out_b))
+    n = 0
+    try:
+        while n < 6000:
+            a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            a.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0] * 250))])
+            out_a.setblocking(False)
+            out_a.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [a.fileno(), b.fileno()]))])
+            a.close(), b.close()
+            n += 252
+    except OSError:
+        pass
+    say("nested", n)
+
+
+def pipes():
+    all_files()
+    n = 0
+    try:
+        while n < 3000:
+            kept.append(os.pipe())
+            n += 1
+    except OSError:
+        pass
+    say("pipes", n)
+
+
+def bigpipes():
+    n = 0
+    for _ in range(64):
+        p = os.pipe()
+        kept.append(p)
+        try:
+            fcntl.fcntl(p[1], 1031, MIB)
+            n += 1
+        except OSError:
+            break
+    say("bigpipes", n)
+
+
+def descriptors():
+    """As many as there can be, in many processes."""
+    most = all_files() - 20
+    for n in range(1, 200000 // most + 2):
+        if os.fork() == 0:
+            for _ in range(most):
+                os.open("/dev/null", os.O_RDONLY)
+            time.sleep(60)
+            os._exit(0)
+        if n % 10 == 0:
+            say("descriptors", n * most)
+
+
+def lease():
+    fd = os.open("leased", os.O_RDWR | os.O_CREAT)
+    kept.append(fd)
+    signal.signal(signal.SIGIO, signal.SIG_IGN)
+    try:
+        fcntl.fcntl(fd, 1024, fcntl.F_WRLCK)
+        say("lease", 1)
+    except OSError as e:
+        print("lease refused:", e, flush=True)
+
+
+def pid1():
+    n = 0
+    for what in (
+        lambda: resource.prlimit(1, resource.RLIMIT_NOFILE, (0, 0)),
+        lambda: resource.prlimit(1, resource.RLIMIT_DATA, (0, 0)),
+        lambda: resource.prlimit(1, resource.RLIMIT_NPROC, (0, 0)),
+        lambda: os.sched_setscheduler(1, os.SCHED_IDLE, os.sched_param(0)),
+        lambda: os.setpriority(os.PRIO_PROCESS, 1, 19),
+        lambda: os.setpriority(os.PRIO_USER, 0, 19),
+    ):
+        try:
+            what()
+            n += 1
+        except OSError:
+            pass
+    say("pid1", n)
+
+
+def memfd():
+    """Memory that no process has mapped."""
+    for n in range(64):
+        fd = os.memfd_create("x")
+        kept.append(fd)
+        for _ in range(16):
+            os.write(fd, b"x" * MIB)
+        print("memfd took", (n + 1) * 16, flush=True)
+
+
+def parked():
+    """The same, and nobody even has it open: it is under way on a socket."""
+    a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    kept.append((a, b))
+    for n in range(64):
+        fd = os.memfd_create("x")
+        for _ in range(16):
+            os.write(fd, b"x" * MIB)
+        a.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd]))])
+        os.close(fd)
+        print("parked took", (n + 1) * 16, flush=True)
+
+
+def shm():
+    """System V segments that are detached."""
+    libc.shmat.restype = ctypes.c_void_p
+    libc.shmat.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_int]
+    libc.shmdt.argtypes = [ctypes.c_void_p]
+    for n in range(64):
+        seg = libc.shmget(0, ctypes.c_size_t(16 * MIB), 0o1600)
+        at = libc.shmat(seg, None, 0)
+        if seg < 0 or at == ctypes.c_void_p(-1).value:
+            break
+        ctypes.memset(at, 1, 16 * MIB)
+        libc.shmdt(at)
+        print("shm took", (n + 1) * 16, flush=True)
+
+
+def sockets():
+    """Bytes that are sent and never read."""
+    all_files()
+    total = 0
+    while total < 1024 * MIB:
+        a, b = socket.socketpair()
+        kept.append((a, b))
+        a.setblocking(False)
+        try:
+            while True:
+                total += a.send(b"x" * 65536)
+        except BlockingIOError:
+            pass
+        if len(kept) % 50 == 0:
+            print("sockets took", total // MIB, flush=True)
+
+
+def deep():
+    """A chain of processes longer than anybody recurses, each with memory."""
+    for depth in range(400):
+        if os.fork():
+            os.wait()
+            os._exit(0)
+        if depth > 300:
+            m = mmap.mmap(-1, 8 * MIB, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            for at in range(0, 8 * MIB, 4096):
+                m[at] = 1
+            kept.append(m)
+            print("deep took", (depth - 300) * 8, flush=True)
+    time.sleep(600)
+
+
+def headless():
+    """Memory of a process whose first thread is gone."""
+    import threading
+
+    def rest():
+        for n in range(64):
+            m = mmap.mmap(-1, 16 * MIB, flags=mmap.MAP_SHARED | mmap.MAP_ANONYMOUS)
+            for at in range(0, 16 * MIB, 4096):
+                m[at] = 1
+            kept.append(m)
+            print("headless took", (n + 1) * 16, flush=True)
+        time.sleep(600)
+
+    threading.Thread(target=rest).start()
+    libc.syscall(60 if os.uname().machine == "x86_64" else 93, 0)  # exit of this thread alone
+
+
+def fallocate():
+    fd = os.open("filled", os.O_RDWR | os.O_CREAT)
+    try:
+        if libc.fallocate(fd, 0, ctypes.c_long(0), ctypes.c_long(200 * MIB)) < 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        say("fallocate", 200, " MiB at once")
+    except OSError as e:
+        print("fallocate refused:", e, flush=True)
+
+
+def disk():
+    n = 0
+    for i in range(60):
+        with open(f"big{i}", "wb") as f:
+            for _ in range(10):
+                f.write(b"x" * MIB)
+                n += 1
+        print("disk took", n, flush=True)
+
+
+def unnamed():
+    """Files that have no name any more."""
+    n = 0
+    for i in range(60):
+        f = open(f"gone{i}", "wb")
+        os.unlink(f"gone{i}")
+        kept.append(f)
+        for _ in range(10):
+            f.write(b"x" * MIB)
+            n += 1
+        print("unnamed took", n, flush=True)
+
+
+def log():
+    """Calls that are refused, and therefore recorded."""
+    end = time.monotonic() + 20
+    n = 0
+    while time.monotonic() < end:
+        libc.syscall(165, 0, 0, 0, n, 0)  # mount
+        n += 1
+        if n % 10000 == 0:
+            print("log took", n, flush=True)
+
+
+modes = {f.__name__: f for f in (
+    instances, watches, flying, nested, pipes, bigpipes, descriptors, lease, pid1, memfd, parked, shm, sockets, deep, headless,
+    fallocate, disk, unnamed, log)}
+
+
+def hold(seconds):
+    time.sleep(seconds)
+
+
+def everything(seconds):
+    end = time.monotonic() + seconds
+    running = {}
+    while time.monotonic() < end:
+        for name in modes:
+            if name not in running:
+                pid = os.fork()
+                if pid == 0:
+                    try:
+                        modes[name]()
+                        hold(2)
+                    except BaseException as e:
+                        print(name, "ended:", e, flush=True)
+                    os._exit(0)
+                running[name] = pid
+        time.sleep(0.1)
+        for name, pid in list(running.items()):
+            if os.waitpid(pid, os.WNOHANG)[0]:
+                del running[name]
+
+
+seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 30
+if sys.argv[1] == "all":
+    everything(seconds)
+else:
+    modes[sys.argv[1]]()
+    hold(seconds)

@@ -1,0 +1,194 @@
+#!/bin/bash
+# suite: test=root,user soak=root,user timeout=900 alone=yes
+# tier: a box of root has a user id of its own, a user's has its owner's; alone, because what it takes other suites would miss
+# limits_share.sh - fair shares: a hostile box takes whatever it shares with its owner, one thing at a time and all at
+# once, while the owner watches files, uses pipes, passes descriptors, has memory and disk, and starts other boxes.
+set -u
+. "$(dirname "$0")/lib_life.sh"
+. "$here/lib_tier.sh"
+cp "$here/life/hostile.py" "$work/ws/" && cp "$here/life/owner.py" "$work/" || exit 1
+is_user=''
+[ "$(id -u)" = 0 ] || is_user=1
+"$ostiary" create -q --name "$tag-look" --limit memory=100M >/dev/null
+has_group=''
+[ -n "$(box_groups)" ] && has_group=1
+"$ostiary" rm -f "$tag-look" >/dev/null
+
+# attack FLAGS... MODE: start it, and wait until it has what it can get. $box_pid is the client.
+attack() {
+	local mode=${!#}
+	: >"$work/said"
+	rm -f "$work/ws/"{leased,filled,big*,gone*}
+	timeout -k 5 150 "$ostiary" run -q --rm --name "$tag-foe" "${@:1:$#-1}" -- python3 hostile.py "$mode" 60 \
+		</dev/null >"$work/said" 2>&1 &
+	box_pid=$!
+	wait_for 60 grep -Eq 'took|refused|ostiary:' "$work/said"
+}
+over() { # end what attack began, if it did not end by itself
+	"$ostiary" stop -t 0 "$tag-foe" >/dev/null 2>&1
+	wait "$box_pid" 2>/dev/null
+	wait_for 60 no_orphans
+}
+owner() { timeout 60 python3 "$work/owner.py" 2>&1; }
+took() { local n; n=$(sed -n "s/^$1 took \([0-9]*\).*/\1/p" "$work/said" | tail -n 1); echo "${n:-0}"; }
+
+# --- what the kernel counts per user -------------------------------------------------------------------------
+for mode in instances watches flying pipes bigpipes; do
+	attack $mode
+	holds "$mode: the owner goes on" "$(owner)" fine
+	say "$ostiary" run -q --rm --name "$tag-other" -- true
+	same "$mode: another box starts" "$code $err" '0 '
+	say "$ostiary" exec "$tag-foe" -- true
+	[ "$code" = 0 ] || [ -z "$("$ostiary" ps -q)" ]
+	check "$mode: exec works, or the box was ended for it" $? "status $code: $err"
+	over
+done
+attack instances
+half=$(($(cat /proc/sys/fs/inotify/max_user_instances) / 2))
+[ "$(took instances)" -le "$half" ]
+check 'instances: no more than half of what there are' $? "$(took instances) of $((half * 2))"
+# A second box gets less, so that all together leave the owner half.
+first=$(took instances)
+say "$ostiary" run -q --rm --name "$tag-foe2" -- python3 hostile.py instances 0
+[[ $out =~ took\ ([0-9]+) ]] && [ $((BASH_REMATCH[1] + first)) -le "$half" ] && [ "${BASH_REMATCH[1]}" -gt 0 ]
+check 'instances: two boxes together no more than half' $? "$first and $out"
+over
+attack bigpipes
+same 'pipes of 1 MiB are refused' "$(took bigpipes)" 0
+over
+if [ -n "$is_user" ]; then
+	# A program of the owner with the usual limit of 1,024 descriptors.
+	low() { (ulimit -Sn 1024 && owner | grep -q fine); }
+	for mode in flying nested; do
+		attack $mode
+		wait_for 30 low
+		check "$mode: a program with few descriptors can send one again" $? "$(cat "$work/said")"
+		over
+	done
+	attack pipes
+	full_pipe() { python3 -c 'import fcntl, os; r, w = os.pipe(); raise SystemExit(fcntl.fcntl(w, 1032) < 65536 or fcntl.fcntl(w, 1031, 1 << 20) < 0)' 2>/dev/null; }
+	wait_for 30 full_pipe
+	check 'pipes: the owner has whole ones again' $? "$(cat "$work/said")"
+	over
+fi
+
+# --- resource limits that are added up per user -----------------------------------------------------------------
+python3 - >"$work/limits" <<'END'
+import resource as r
+for n in ("SIGPENDING", "MSGQUEUE", "MEMLOCK", "NPROC", "NOFILE"):
+    print(n, r.getrlimit(getattr(r, "RLIMIT_" + n))[1])
+END
+cp "$work/limits" "$work/ws/limits"
+say "$ostiary" run -q --rm --name "$tag-box" -- python3 -c '
+import resource as r
+def get(n): return r.getrlimit(getattr(r, "RLIMIT_" + n))[1]
+for line in open("limits"):
+    n, all_of_it = line.split()
+    own, all_of_it = get(n), int(all_of_it)
+    if own < 0 or (all_of_it >= 0 and own > max(all_of_it // 2, 256)):
+        print(n, own, "of", all_of_it)
+for n in ("RTPRIO", "NICE", "CORE"):
+    if get(n) != 0:
+        print(n, get(n))
+print("looked")'
+same 'signals, messages, locked memory, processes, descriptors: a share of each' "$code $out" '0 looked'
+
+# --- open files of the machine ------------------------------------------------------------------------------------
+attack descriptors
+wait "$box_pid"
+code=$?
+[ "$code" = 120 ] && grep -q 'open descriptors, more than' "$work/said"
+check 'descriptors: a box that holds a hundred thousand and more is ended' $? "status $code: $(tail -n 1 "$work/said")"
+over
+
+# --- pid 1, leases ---------------------------------------------------------------------------------------------
+attack pid1
+same 'pid 1 cannot be limited, slowed down or pinned' "$(took pid1)" 0
+say "$ostiary" exec "$tag-foe" -- echo served
+same 'and serves on' "$code $out" '0 served'
+echo text >"$work/file"
+say "$ostiary" cp "$work/file" "$tag-foe:/tmp/file"
+same 'cp too' "$code" 0
+over
+mkdir -p "$work/live" && cp "$here/life/hostile.py" "$work/live/"
+attack --workspace "$work/live" --live lease
+holds 'a lease on a live file is refused' "$(cat "$work/said")" 'lease refused'
+: >>"$work/live/leased"
+timeout 20 sh -c "echo more >>'$work/live/leased'"
+check 'lease: the host can write the file' $? 'it waits'
+over
+
+# --- memory that no process has mapped ----------------------------------------------------------------------------
+bound=640 # MiB of the 1,024 that it tries for, under a limit of 256: a busy machine looks late
+for mode in memfd parked shm sockets deep headless; do
+	attack --limit memory=256M $mode
+	wait "$box_pid"
+	code=$?
+	if [ -n "$has_group" ]; then
+		[ "$(took $mode)" -le $bound ] || [ "$code" != 0 ]
+		check "$mode: the control group holds it" $? "$(took $mode) MiB, status $code"
+	else
+		[ "$code" = 120 ] && [ "$(took $mode)" -le $bound ] && grep -q 'more than the memory limit of 256.0 MiB' "$work/said"
+		check "$mode: counts as memory" $? "$(took $mode) MiB, status $code: $(tail -n 1 "$work/said")"
+	fi
+	over
+done
+
+# --- disk -------------------------------------------------------------------------------------------------------------
+attack fallocate
+holds 'a disk cannot be reserved in one call' "$(cat "$work/said")" 'fallocate refused'
+over
+say "$ostiary" run -q --rm --name "$tag-box" -- python3 -c 'import os
+f = os.open("x", os.O_RDWR | os.O_CREAT)
+os.posix_fallocate(f, 0, 5000000)
+print(os.fstat(f).st_size, os.fstat(f).st_blocks * 512 >= 5000000)'
+same 'programs that reserve some have it all the same' "$code $out" '0 5000000 True'
+for mode in disk unnamed; do # of 600 MB
+	attack --limit disk=60M $mode
+	wait "$box_pid"
+	same "$mode: a limit of the disk ends the box with 120" $? 120
+	[ "$(took $mode)" -le 300 ]
+	check "$mode: and not long after it is reached" $? "$(took $mode) MiB of 60"
+	over
+done
+say "$ostiary" run -q --rm --name "$tag-box" --limit disk=60M -- sh -c 'head -c 90000000 /dev/zero >/tmp/x; sleep 100'
+same 'what is in /tmp counts' "$code" 120
+holds 'in words' "$err" 'more than the disk limit of 60.0 MiB'
+say "$ostiary" run -q --rm --name "$tag-box" --limit disk=2M -- python3 hostile.py log 60
+same 'the log counts' "$code" 120
+
+# --- all at once ------------------------------------------------------------------------------------------------------
+# The limits are the defaults but for two, for the sake of the machine that runs this: what the box may have of memory
+# and disk. When it is ended for something, the next one begins.
+seconds=$(by_tier 12 120)
+end=$((SECONDS + seconds))
+(
+	while [ $SECONDS -lt $end ]; do
+		timeout -k 5 60 "$ostiary" run -q --rm --name "$tag-foe-$SECONDS-$RANDOM" --limit memory=600M --limit disk=300M \
+			-- python3 hostile.py all 8 </dev/null
+	done
+) >"$work/foes" 2>&1 &
+foes=$!
+timeout $((seconds + 60)) python3 "$work/owner.py" "$seconds" >"$work/owner.said" 2>&1 &
+person=$!
+started=0 refused=''
+while [ $SECONDS -lt $end ]; do
+	say "$ostiary" run -q --rm --name "$tag-mine-$RANDOM" -- sh -c 'echo fine'
+	[ "$code $out" = '0 fine' ] || refused="$refused status $code: $err;"
+	started=$((started + 1))
+done
+wait $person
+holds 'all at once: the owner is never refused' "$(tail -n 3 "$work/owner.said")" fine
+same "all at once: every other box starts" "$refused" ''
+[ $started -ge 3 ]
+check 'all at once: there were some' $? "$started"
+wait $foes
+ends=$(grep -c '^ostiary: ' "$work/foes")
+echo "# $started boxes of the owner; the hostile one was ended $ends times: $(grep '^ostiary: ' "$work/foes" | cut -c1-60 | sort | uniq -c | sort -rn | head -n 5 | tr '\n' ';')"
+for mode in instances flying pipes memfd; do
+	grep -q "^$mode took" "$work/foes"
+	check "all at once: $mode was tried" $? "$(tail -n 5 "$work/foes")"
+done
+holds 'afterwards the owner has everything' "$(owner)" fine
+nothing_left 'nothing is left of all these boxes'
+exit $bad
