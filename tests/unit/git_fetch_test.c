@@ -374,7 +374,7 @@ static void large(void)
 static void bomb(void)
 {
         begin("true");
-        sh("cd box; T=$(git rev-parse 'HEAD^{tree}'); for l in 1 2 3 4 5 6 7; do T=$(for n in a b c "
+        sh("cd box; T=$(git rev-parse 'HEAD^{tree}'); for l in 1 2 3 4 5; do T=$(for n in a b c "
            "d e f g h i j; do printf '040000 tree %s\\t%s\\n' $T $n; done | git mktree); done; git "
            "update-ref refs/heads/bomb $(git commit-tree -p HEAD -m bomb $T); echo b > b; git add "
            "b; git commit -qm b");
