@@ -448,10 +448,11 @@ static void begin_unit(struct apply_job *j, struct apply_unit *u)
                 return;
         struct err err = {0};
         _cleanup_strs_ struct strs known = {0};
-        fetched_known(j->c->box_fd, r->dir, &known);
+        if (r->host_common)
+                fetched_known(j->c->box_fd, r->host_common, &known);
         u->land = git_land_begin(r, j->c->id, takes, u->takes_head, &known, &err);
         for (size_t k = 0; u->land && k < r->refs_n; k++)
-                if (takes[k] && fetched_note(j->c->box_fd, r->dir, r->refs[k].local, &err) < 0) {
+                if (takes[k] && fetched_note(j->c->box_fd, r->host_common, r->refs[k].local, &err) < 0) {
                         git_land_end(u->land);
                         u->land = NULL;
                 }

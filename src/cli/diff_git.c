@@ -48,8 +48,9 @@ static int git_log(struct diff *d, const struct git_repo *r, const struct git_re
                    struct strs *told, struct err *err)
 {
         _cleanup_buf_ struct buf log = {.max = LOG_MAX};
-        if (git_show_log(r, ref, told, d->with_all, &log, err) < 0)
-                return -1;
+        struct err why = {0};
+        if (git_show_log(r, ref, told, d->with_all, &log, &why) < 0)
+                return diff_note(d, err, "  its commits cannot be shown: %s", why.text);
         if (told->n < TOLD_MAX)
                 strs_add(told, ref->tip);
         if (log.len == 0)
@@ -79,15 +80,15 @@ static int git_tell_ref(struct diff *d, const struct git_repo *r, const struct g
         if (diff_note(d, err, "%s%s: %s new commit%s", place, words,
                       ws_print_number(ref->commits_all, n), ref->commits_all == 1 ? "" : "s") < 0)
                 return -1;
-        if (d->form != &diff_json && d->form->note && git_log(d, r, ref, told, err) < 0)
-                return -1;
-        _cleanup_free_ char *on = ref->kind == GIT_REF_HEAD && r->head && strcmp(r->head, ref->name) == 0
+        _cleanup_free_ char *on = r->head && strcmp(r->head, ref->name) == 0
                                           ? str_dup("")
                                           : str_fmt(", in %s", words);
         for (size_t i = 0; i < ref->paths.n; i++)
                 if (ref->paths.v[i].class.class != FILE_PLAIN &&
                     git_line(d, "committed", r, &ref->paths.v[i], on, err) < 0)
                         return -1;
+        if (d->form != &diff_json && d->form->note)
+                return git_log(d, r, ref, told, err);
         return 0;
 }
 

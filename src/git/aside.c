@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "git/config_list.h"
+#include "policy/git_config.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +90,10 @@ static void aside_added(struct strs *commands, const struct git_config_list *hos
                         continue;
                 _cleanup_free_ char *key = str_shell(p->key), *value = str_shell(p->value);
                 bool is_more = git_config_list_count(box, p->key) > 1;
-                strs_addf(commands, "git config %s%s %s", is_more ? "--add " : "", key, value);
+                struct git_config_entry entry = {.key = p->key, .value = p->value};
+                strs_addf(commands, "%sgit config %s%s %s",
+                          git_config_is_plain(&entry) ? "" : "(runs on commit) ",
+                          is_more ? "--add " : "", key, value);
         }
 }
 

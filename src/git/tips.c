@@ -177,15 +177,16 @@ static int tips_sort(struct fetch *f)
         for (size_t i = 0; i < f->box.n; i++) {
                 const struct git_tip *t = &f->box.v[i];
                 bool is_head = str_starts(t->name, "refs/heads/");
-                if (is_head || str_starts(t->name, "refs/tags/")) {
+                const struct git_tip *there = git_tips_find(&f->host, t->name);
+                bool is_same = there && strcmp(there->id, t->id) == 0;
+                if (is_same) {
+                        continue; /* where the host has it: nothing to say, however many there are */
+                } else if (is_head || str_starts(t->name, "refs/tags/")) {
                         tips_take(f, is_head ? GIT_REF_HEAD : GIT_REF_TAG, t);
                 } else if (strcmp(t->name, "refs/stash") == 0) {
-                        const struct git_tip *same = git_tips_find(&f->host, t->name);
-                        if (!same || strcmp(same->id, t->id) != 0)
-                                tips_stash(f, t);
+                        tips_stash(f, t);
                 } else {
-                        const struct git_tip *same = git_tips_find(&f->host, t->name);
-                        r->notes_n += !same || strcmp(same->id, t->id) != 0;
+                        r->notes_n++;
                 }
                 if (r->refs_n > GIT_REFS_MAX)
                         return fetch_waits(r, "it has more than %d branches and tags",

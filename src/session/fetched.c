@@ -1,5 +1,5 @@
 /* fetched.c - see fetched.h. The file `git-refs` in a box's directory lists the refs that applies of
- * this box made: "TREE<TAB>REF" each. */
+ * this box made: "COMMON<TAB>REF" each. */
 #include "session/fetched.h"
 
 #include "base/buf.h"
@@ -126,26 +126,27 @@ int fetched_pending(const struct changes *c, const struct store *store, const st
         return rc;
 }
 
-void fetched_known(int box_dir_fd, const char *tree, struct strs *refs)
+void fetched_known(int box_dir_fd, const char *common, struct strs *refs)
 {
         _cleanup_free_ char *text = fdio_read_file(box_dir_fd, "git-refs", KNOWN_MAX, NULL);
-        size_t tree_len = strlen(tree);
+        _cleanup_free_ char *key = str_quote(common);
+        size_t key_len = strlen(key);
         char *rest = text;
         for (char *line; text && (line = strsep(&rest, "\n"));)
-                if (strncmp(line, tree, tree_len) == 0 && line[tree_len] == '\t')
-                        strs_add(refs, line + tree_len + 1);
+                if (strncmp(line, key, key_len) == 0 && line[key_len] == '\t')
+                        strs_add(refs, line + key_len + 1);
 }
 
-int fetched_note(int box_dir_fd, const char *tree, const char *ref, struct err *err)
+int fetched_note(int box_dir_fd, const char *common, const char *ref, struct err *err)
 {
         _cleanup_strs_ struct strs known = {0};
-        fetched_known(box_dir_fd, tree, &known);
-        if (strs_has(&known, ref) || strpbrk(tree, "\t\n"))
+        fetched_known(box_dir_fd, common, &known);
+        if (strs_has(&known, ref))
                 return 0;
         _cleanup_close_ int fd = openat(box_dir_fd, "git-refs",
                                         O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
                                         0600);
-        _cleanup_free_ char *line = str_fmt("%s\t%s\n", tree, ref);
+        _cleanup_free_ char *key = str_quote(common), *line = str_fmt("%s\t%s\n", key, ref);
         if (fd < 0 || fdio_write_all(fd, line, strlen(line)) < 0)
                 return err_sys(err, "remember what was fetched from the box");
         return 0;
@@ -160,12 +161,14 @@ int fetched_drop(int box_dir_fd, struct err *err)
                 if (!ref || line[0] != '/' || !str_starts(ref + 1, "refs/ostiary/"))
                         continue;
                 *ref++ = 0;
+                /* Gone, or a name that is not written as it is: then its refs stay. */
                 if (access(line, F_OK) < 0)
-                        continue; /* the work tree is gone, and its refs with it */
+                        continue;
                 const char *const argv[] = {"update-ref", "-d", ref, NULL};
                 struct git_call call = {.dir = line, .argv = argv, .out_fd = -1};
-                int status = git_call_host(&call, NULL, err);
-                if (status != 0)
+                _cleanup_strs_ struct strs env = {0};
+                strs_addf(&env, "GIT_DIR=%s", line);
+                if (git_call_host(&call, &env, err) != 0)
                         return err_add(err, "remove %s from %s", ref, line);
         }
         return 0;

@@ -18,12 +18,12 @@ int fetched_get(const struct changes *, const struct store *, const struct strs 
 int fetched_pending(const struct changes *, const struct store *, const struct strs *trees,
                     struct err *);
 
-/* fetched_known(box_dir_fd, tree, refs): refs below refs/ostiary/BOX of the repository at ${tree}
- * that earlier applies of this box made. fetched_note(box_dir_fd, tree, ref, err): one more.
- * fetched_drop(box_dir_fd, err): remove all of them from their repositories; one that is gone, or
- * whose repository is, is no failure. */
-void fetched_known(int box_dir_fd, const char *tree, struct strs *refs);
-int fetched_note(int box_dir_fd, const char *tree, const char *ref, struct err *);
+/* fetched_known(box_dir_fd, common, refs): refs below refs/ostiary/BOX of the repository whose git
+ * directory is ${common}, that earlier applies of this box made. fetched_note(box_dir_fd, common, ref,
+ * err): one more. fetched_drop(box_dir_fd, err): remove all of them from their repositories; one that
+ * is gone, or whose repository is, is no failure. */
+void fetched_known(int box_dir_fd, const char *common, struct strs *refs);
+int fetched_note(int box_dir_fd, const char *common, const char *ref, struct err *);
 int fetched_drop(int box_dir_fd, struct err *);
 
 /* fetched_path(repo, path): ${path}, from the top of the workspace, from the top of the repository's
