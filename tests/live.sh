@@ -233,6 +233,13 @@ check 'and its own git reads the worktree' $? "$(git -C wt status 2>&1)"
 same 'undo takes the commits back' "$(git log --oneline | wc -l; ls -d cloned wt b.git 2>/dev/null)" 1
 drop
 
+# --- what was committed is judged at the end ------------------------------------------------------------
+say "$ostiary" run --live --name "$tag-c" -- sh -c 'g() { git -c user.name=t -c user.email=t@t "$@"; }
+	mkdir -p .github/workflows; echo on >.github/workflows/x.yml; g add .github; g commit -qm one; g rm -qr .github; g commit -qm two'
+holds 'that the git directory is the host'\''s is said at the start' "$err" "its git directory is the host's"
+holds 'commits of a live run are counted at its end' "$err" '2 commits were made'
+holds 'and what they bring is named, also when it is gone again' "$err" 'committed: .github/workflows/x.yml (runs in CI)'
+
 # --- the host edits meanwhile ------------------------------------------------------------------------
 box=$tag-h
 (
