@@ -31,14 +31,9 @@ left s/deep/z
 same 'named by its path it is left too' "$(absent s)" 1
 fresh parents2
 box "$tag-b" 'mkdir -p b/objects/x b/refs; echo ref: refs/heads/main >b/HEAD; echo n >b/refs/note; echo all: >b/objects/x/Makefile; echo t >b/plain'
-apply "$tag-b" --yes
-left b/HEAD b/objects b/refs b/refs/note
-same 'what is no part of it landed' "$(cat b/plain)" t
-apply "$tag-b" --yes=runs-on-build b/objects/x/Makefile
-holds 'the class of the new directory above is asked for too' "$err" 'b/objects/x/Makefile: runs-on-build, in a new directory that is runs-on-commit'
-same 'and it is not made' "$(absent b/objects)" 1
-apply "$tag-b" --yes=runs-on-build,runs-on-commit b/objects/x/Makefile
-same 'with both classes named it lands' "$code $(cat b/objects/x/Makefile)" '0 all:'
+apply "$tag-b" --yes=runs-on-build,runs-on-commit
+same 'a git directory that is new does not land, whatever is named' "$(absent b)" 1
+holds 'and is said to stay' "$err" 'the box committed in b stays'
 
 # --- no sequence of applies makes a git directory (E2) -----------------------------------------------
 evil='printf "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = touch canary; false\n" >data/config'
