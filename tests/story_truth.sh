@@ -93,7 +93,7 @@ same 'and lists as many' "$rows" "$all"
 "$ostiary" report "$tag-count" -o - | sed -n '/id="changes"/,/<\/section>/s/.*<td class="w mono">\([^<]*\)<.*/\1/p' | sed 's/.*&rarr; //; s,/$,,' | sort >"$work/report.names"
 same 'of the same names' "$(cat "$work/report.names")" "$(cat "$work/diff.names")"
 apply_begin=$(now)
-say "$ostiary" apply "$tag-count" --yes kept
+say "$ostiary" apply "$tag-count" --yes --files kept
 same 'one of them lands' "$code" 0
 same 'then it is still one that the box changed' "$(card "$tag-count" 'files changed')" "$all"
 same 'and is counted as applied' "$(card "$tag-count" 'of them applied since')" 1
