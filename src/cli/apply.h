@@ -47,12 +47,13 @@ struct apply_item {
 /* What a repository of the box brings: its refs, and the files that belong to its commits. */
 struct apply_unit {
         struct git_repo *repo;
-        enum apply_fate *refs; /* one per ref: OPEN, TAKE, APPLIED, UNASKED, DECLINED, REFUSED; WAITS:
+        enum apply_fate
+                *refs;    /* one per ref: OPEN, TAKE, APPLIED, UNASKED, DECLINED, REFUSED; WAITS:
                                   nothing of it is new */
-        bool takes_head;       /* the host's branch moves, and its files land */
-        char *waits;           /* why it does not; or NULL */
-        char *items_wait;      /* the same for its files, one by one */
-        bool is_here;          /* its commits are on the host, or will be: a merge brings them in */
+        bool takes_head;  /* the host's branch moves, and its files land */
+        char *waits;      /* why it does not; or NULL */
+        char *items_wait; /* the same for its files, one by one */
+        bool is_here;     /* its commits are on the host, or will be: a merge brings them in */
         struct git_land *land;
         bool is_done;
 };
@@ -70,7 +71,7 @@ struct apply_job {
         struct apply_result *results; /* one per root */
         bool is_over;                 /* the user wants no further question */
         const struct store *store;
-        bool is_files; /* --files: files without commits */
+        bool is_files;         /* --files: files without commits */
         struct strs git_trees; /* work trees whose git directories the box touched */
         struct git_fetch fetch;
         struct apply_unit *units; /* one per repository of ${fetch} */

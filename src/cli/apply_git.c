@@ -94,9 +94,9 @@ static void unit_begin(struct apply_job *j, size_t i)
                 str_no_memory();
         for (size_t k = 0; k < u->repo->refs_n; k++) {
                 const struct git_ref *ref = &u->repo->refs[k];
-                u->refs[k] = ref->refused                 ? FATE_REFUSED
+                u->refs[k] = ref->refused           ? FATE_REFUSED
                              : is_wanted(j, i, ref) ? FATE_OPEN
-                                                          : FATE_WAITS;
+                                                    : FATE_WAITS;
         }
 }
 
@@ -170,8 +170,8 @@ static enum apply_fate ask_ref(struct apply_job *j, struct apply_unit *u, size_t
         apply_git_list(r, ref);
         const char *what = !r->host_git ? "Make the repository with the host's git, and take them?"
                                         : "Take them?";
-        _cleanup_free_ char *question = str_fmt("%s (%s) [y/N, d shows, q ends]", what,
-                                                file_class_words(ref->worst));
+        _cleanup_free_ char *question =
+                str_fmt("%s (%s) [y/N, d shows, q ends]", what, file_class_words(ref->worst));
         for (;;) {
                 char got = apply_answer(question, "nydq");
                 if (got == 'd') {
@@ -195,14 +195,20 @@ static enum apply_fate decide_ref(struct apply_job *j, struct apply_unit *u, siz
         return ask_ref(j, u, k);
 }
 
+struct pending_of {
+        const struct apply_job *j;
+        const struct apply_unit *u;
+};
+
 static bool is_pending(void *arg, const char *path)
 {
-        const struct apply_unit *u = ((void **)arg)[0];
-        const struct apply_job *j = ((void **)arg)[1];
-        for (size_t i = 0; i < j->n; i++)
-                if (unit_of(j, &j->v[i]) == u &&
-                    strcmp(fetched_path(u->repo, j->v[i].change->path), path) == 0)
+        const struct pending_of *p = arg;
+        for (size_t i = 0; i < p->j->n; i++) {
+                const struct apply_unit *u = unit_of(p->j, &p->j->v[i]);
+                if (u && u == p->u &&
+                    strcmp(fetched_path(u->repo, p->j->v[i].change->path), path) == 0)
                         return true;
+        }
         return false;
 }
 
@@ -229,8 +235,8 @@ static const struct git_path *find_module(const struct apply_job *j, const struc
                 const struct git_path *p = &u->repo->touched.v[i];
                 if (p->mode != 0160000)
                         continue;
-                _cleanup_free_ char *path = str_fmt("%s%s%s", u->repo->path,
-                                                    *u->repo->path ? "/" : "", p->path);
+                _cleanup_free_ char *path =
+                        str_fmt("%s%s%s", u->repo->path, *u->repo->path ? "/" : "", p->path);
                 for (size_t k = 0; k < j->fetch.n; k++)
                         if (j->units[k].repo->host_git &&
                             strcmp(j->units[k].repo->path, path) == 0 &&
@@ -245,7 +251,7 @@ static void find_obstacle(struct apply_job *j, struct apply_unit *u)
 {
         char *why = NULL;
         struct err err = {0};
-        void *arg[] = {u, j};
+        struct pending_of arg = {.j = j, .u = u};
         if (!u->takes_head)
                 return;
         for (size_t i = 0; i < j->n; i++) {
@@ -265,7 +271,7 @@ static void find_obstacle(struct apply_job *j, struct apply_unit *u)
                                       name));
                 return;
         }
-        if (git_land_obstacle(u->repo, is_pending, arg, &why, &err) < 0)
+        if (git_land_obstacle(u->repo, is_pending, &arg, &why, &err) < 0)
                 unit_waits(u, str_dup(err.text));
         else if (why)
                 unit_waits(u, why);
@@ -363,7 +369,8 @@ static void settle_items(struct apply_job *j)
                         continue;
                 if (u->takes_head) {
                         it->fate = FATE_TAKE;
-                } else if (j->is_files || (!u->repo->host_git && !u->repo->is_spare && it->fate == FATE_UNIT)) {
+                } else if (j->is_files ||
+                           (!u->repo->host_git && !u->repo->is_spare && it->fate == FATE_UNIT)) {
                         it->fate = it->fate == FATE_UNIT ? FATE_OPEN : it->fate;
                         it->unit = 0;
                 } else {
@@ -452,7 +459,8 @@ static void begin_unit(struct apply_job *j, struct apply_unit *u)
                 fetched_known(j->c->box_fd, r->host_common, &known);
         u->land = git_land_begin(r, j->c->id, takes, u->takes_head, &known, &err);
         for (size_t k = 0; u->land && k < r->refs_n; k++)
-                if (takes[k] && fetched_note(j->c->box_fd, r->host_common, r->refs[k].local, &err) < 0) {
+                if (takes[k] &&
+                    fetched_note(j->c->box_fd, r->host_common, r->refs[k].local, &err) < 0) {
                         git_land_end(u->land);
                         u->land = NULL;
                 }

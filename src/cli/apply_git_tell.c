@@ -123,7 +123,9 @@ static void tell_ref(const struct apply_job *j, const struct apply_unit *u, size
                 return;
         case FATE_REFUSED:
                 out_say("%s%s stays in the box: %s", words, in,
-                        ref->refused ? ref->refused : u->repo->waits ? u->repo->waits : "");
+                        ref->refused     ? ref->refused
+                        : u->repo->waits ? u->repo->waits
+                                         : "");
                 return;
         case FATE_UNASKED:
                 if (!u->repo->host_git) {

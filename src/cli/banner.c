@@ -123,9 +123,8 @@ static void count_commits(struct summary *m, const struct store *store, const st
                                 const struct git_path *one = &ref->paths.v[p];
                                 if (one->class.class == FILE_PLAIN)
                                         continue;
-                                _cleanup_free_ char *name =
-                                        str_fmt("%s%s%s", f.v[i].path, *f.v[i].path ? "/" : "",
-                                                one->path);
+                                _cleanup_free_ char *name = str_fmt(
+                                        "%s%s%s", f.v[i].path, *f.v[i].path ? "/" : "", one->path);
                                 name_class(m, one->class.class, name);
                         }
                 }

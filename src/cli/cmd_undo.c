@@ -127,8 +127,7 @@ static void on_ref_left(void *arg, const struct undo_ref *r, const char *why)
 static int undo_refs(struct job *j, const struct undo_find_one *one, uint64_t *by, struct err *err)
 {
         struct undo_refs_hooks hooks = {.on_done = on_ref, .on_left = on_ref_left, .arg = j};
-        return one->paths.n ? 0
-                            : undo_refs_back(j->undo_fd, &j->of, j->is_dry, &hooks, by, err);
+        return one->paths.n ? 0 : undo_refs_back(j->undo_fd, &j->of, j->is_dry, &hooks, by, err);
 }
 
 static int undo_one(struct job *j, const struct undo_find_one *one, struct err *err)

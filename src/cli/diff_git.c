@@ -30,7 +30,8 @@ static char *git_place(const struct git_repo *r)
 static int git_line(struct diff *d, const char *what, const struct git_repo *r,
                     const struct git_path *p, const char *more, struct err *err)
 {
-        _cleanup_free_ char *whole = *r->path ? str_fmt("%s/%s", r->path, p->path) : str_dup(p->path);
+        _cleanup_free_ char *whole =
+                *r->path ? str_fmt("%s/%s", r->path, p->path) : str_dup(p->path);
         _cleanup_buf_ struct buf name = {0};
         ws_print_name(&name, "", whole);
         bool is_classed = p->class.class != FILE_PLAIN;

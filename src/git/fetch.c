@@ -12,8 +12,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Files of a box can make git wait (a FIFO for an object): for one call, and for all calls together,
  * not longer than this. */

@@ -73,7 +73,8 @@ static int land_objects(const struct git_repo *r, const bool *takes, struct err 
         _cleanup_strs_ struct strs env = {0};
         strs_addf(&env, "GIT_OBJECT_DIRECTORY=%s", r->quarantine);
         strs_addf(&env, "GIT_ALTERNATE_OBJECT_DIRECTORIES=%s/objects", r->host_common);
-        static const char *const which[] = {"rev-list", "--objects", "--stdin", "--not", "--all", NULL};
+        static const char *const which[] = {"rev-list", "--objects", "--stdin",
+                                            "--not",    "--all",     NULL};
         if (land_git(r, which, &tips, &env, &list, err) < 0)
                 return -1;
         if (list.len == 0)
@@ -106,9 +107,9 @@ static int land_make(struct git_repo *r, struct err *err)
                                      : "main";
         bool is_sha256 = strlen(r->head_id) == 64;
         _cleanup_free_ char *initial = str_fmt("--initial-branch=%s", branch);
-        const char *const argv[] = {
-                "init", "-q", initial,
-                is_sha256 ? "--object-format=sha256" : "--object-format=sha1", NULL};
+        const char *const argv[] = {"init", "-q", initial,
+                                    is_sha256 ? "--object-format=sha256" : "--object-format=sha1",
+                                    NULL};
         struct git_call call = {.dir = r->dir, .argv = argv, .out_fd = -1};
         _cleanup_free_ char *git = str_fmt("%s/.git", r->dir);
         _cleanup_strs_ struct strs env = {0};

@@ -50,7 +50,6 @@ void git_land_sweep(const struct git_repo *);
  * and, if it is the branch that is checked out in ${tree}, the index entries of what lies between
  * as far as they are as the move left them. 1: done; 0: left, ${why} is a sentence that the caller
  * frees; -1. */
-int git_land_back(const char *tree, const struct git_move *, bool is_dry, char **why,
-                  struct err *);
+int git_land_back(const char *tree, const struct git_move *, bool is_dry, char **why, struct err *);
 
 #endif

@@ -69,9 +69,16 @@ static int back_between(const char *tree, const char *a, const char *b, struct g
         _cleanup_free_ char *empty = NULL;
         if ((!*a || !*b) && back_line(tree, empty_argv, &empty, err) < 0)
                 return -1;
-        const char *const argv[] = {"diff-tree",      "-r", "-z",      "--raw",
-                                    "--no-renames",   "--full-index",  "--no-commit-id",
-                                    *a ? a : empty,   *b ? b : empty,  NULL};
+        const char *const argv[] = {"diff-tree",
+                                    "-r",
+                                    "-z",
+                                    "--raw",
+                                    "--no-renames",
+                                    "--full-index",
+                                    "--no-commit-id",
+                                    *a ? a : empty,
+                                    *b ? b : empty,
+                                    NULL};
         _cleanup_buf_ struct buf out = {.max = BACK_MAX};
         int status = back_ask(tree, argv, &out, err);
         if (status != 0)
@@ -97,8 +104,8 @@ static void back_keep(struct git_paths *paths, const struct git_paths *now)
 static int back_staged(const char *tree, const char *commit, struct git_paths *paths,
                        struct err *err)
 {
-        const char *const argv[] = {"diff-index", "--cached", "-z",   "--raw", "--no-renames",
-                                    "--full-index", commit,   NULL};
+        const char *const argv[] = {"diff-index",   "--cached",     "-z",   "--raw",
+                                    "--no-renames", "--full-index", commit, NULL};
         _cleanup_buf_ struct buf out = {.max = BACK_MAX};
         int status = back_ask(tree, argv, &out, err);
         if (status != 0)
@@ -132,15 +139,15 @@ static int back_index(const char *tree, const struct git_move *m, struct land_in
 
 static int back_ref(const char *tree, const struct git_move *m, struct err *err)
 {
-        const char *const set[] = {"update-ref", "-m", "ostiary: undo", m->ref, m->from, m->to,
-                                   NULL};
+        const char *const set[] = {"update-ref", "-m", "ostiary: undo", m->ref, m->from,
+                                   m->to,        NULL};
         const char *const drop[] = {"update-ref", "-m", "ostiary: undo", "-d", m->ref, m->to, NULL};
         /* Zeros as the old value: it must not be there. */
         char zeros[GIT_ID_MAX + 1];
         memset(zeros, '0', sizeof zeros - 1);
         zeros[strlen(m->from)] = 0;
-        const char *const make[] = {"update-ref", "-m", "ostiary: undo", m->ref, m->from, zeros,
-                                    NULL};
+        const char *const make[] = {"update-ref", "-m", "ostiary: undo", m->ref, m->from,
+                                    zeros,        NULL};
         int status = back_ask(tree, !*m->from ? drop : *m->to ? set : make, NULL, err);
         return status > 0 ? err_add(err, "move %s back", m->ref) : status;
 }

@@ -161,7 +161,8 @@ int land_index_sparse(struct land_index *x, const struct git_paths *paths, struc
 {
         static const char *const is_sparse[] = {"config", "--type=bool", "core.sparseCheckout",
                                                 NULL};
-        static const char *const argv[] = {"update-index", "-z", "--skip-worktree", "--stdin", NULL};
+        static const char *const argv[] = {"update-index", "-z", "--skip-worktree", "--stdin",
+                                           NULL};
         _cleanup_buf_ struct buf said = {.max = 64}, in = {.max = (size_t)1 << 30};
         struct err none = {0};
         if (index_git(x, is_sparse, NULL, &said, &none) != 0 ||

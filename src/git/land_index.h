@@ -8,13 +8,13 @@ struct err;
 
 /* The index of a work tree, locked as git locks it: by the file index.lock beside it. */
 struct land_index {
-        char *tree; /* the work tree */
-        char *path; /* the index */
-        char *lock; /* its lock, ours; NULL: none is held */
+        char *tree;  /* the work tree */
+        char *path;  /* the index */
+        char *lock;  /* its lock, ours; NULL: none is held */
         int lock_fd; /* held by flock: a lock of ours that nobody holds is of a run that was
                         killed, and is taken over */
-        char *next; /* what it is to become */
-        char *was;  /* a copy of the index as it was, while something may still fail */
+        char *next;  /* what it is to become */
+        char *was;   /* a copy of the index as it was, while something may still fail */
 };
 
 /* land_index_lock(x, tree, git_dir, err): -1 and a sentence when git, or an editor that asks it, is

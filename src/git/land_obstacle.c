@@ -29,8 +29,7 @@ static const struct {
 static char *busy_words(const struct git_repo *r)
 {
         for (size_t i = 0; i < sizeof under_way / sizeof *under_way; i++) {
-                _cleanup_free_ char *path =
-                        str_fmt("%s/%s", r->host_git, under_way[i].name);
+                _cleanup_free_ char *path = str_fmt("%s/%s", r->host_git, under_way[i].name);
                 if (access(path, F_OK) == 0)
                         return str_dup(under_way[i].words);
         }
@@ -126,9 +125,12 @@ static bool is_in_the_way(const struct status_line *s, const struct git_path *to
 static int dirty(const struct git_repo *r, bool (*is_pending)(void *, const char *), void *arg,
                  char **why, struct err *err)
 {
-        static const char *const argv[] = {"status",          "--porcelain=v2",
-                                           "-z",              "--no-renames",
-                                           "--untracked-files=all", "--ignore-submodules=all",
+        static const char *const argv[] = {"status",
+                                           "--porcelain=v2",
+                                           "-z",
+                                           "--no-renames",
+                                           "--untracked-files=all",
+                                           "--ignore-submodules=all",
                                            NULL};
         _cleanup_buf_ struct buf out = {.max = STATUS_MAX};
         if (ask(r, argv, &out, err) < 0)
@@ -149,8 +151,8 @@ static int dirty(const struct git_repo *r, bool (*is_pending)(void *, const char
         return 0;
 }
 
-int git_land_obstacle(const struct git_repo *r, bool (*is_pending)(void *, const char *),
-                      void *arg, char **why, struct err *err)
+int git_land_obstacle(const struct git_repo *r, bool (*is_pending)(void *, const char *), void *arg,
+                      char **why, struct err *err)
 {
         *why = NULL;
         if (!r->host_git)

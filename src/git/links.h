@@ -26,7 +26,7 @@ void git_links_add(struct git_links *, const char *at, const char *target, const
 /* git_links_class(l, table, path, is_link, verdict): make ${verdict} worse if ${path} is reached
  * under another name that says more; ${is_link}: it is a link itself. More names than are looked at
  * are as bad as the worst. */
-void git_links_class(struct git_links *, const struct file_classes *, const char *path, bool is_link,
-                     struct file_class_verdict *);
+void git_links_class(struct git_links *, const struct file_classes *, const char *path,
+                     bool is_link, struct file_class_verdict *);
 
 #endif

@@ -9,9 +9,18 @@
 
 /* What is printed, and nothing that a commit or the user's settings could add to it. */
 static const char *const show_words[] = {
-        "log",           "--no-color",    "--no-renames",  "--no-ext-diff",
-        "--no-textconv", "--no-mailmap",  "--no-notes",    "--no-show-signature",
-        "--no-decorate", "--date=iso-strict", "--stat=80", "--text",
+        "log",
+        "--no-color",
+        "--no-renames",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--no-mailmap",
+        "--no-notes",
+        "--no-show-signature",
+        "--no-decorate",
+        "--date=iso-strict",
+        "--stat=80",
+        "--text",
         "--diff-merges=first-parent",
         "--format=commit %H%nAuthor: %an <%ae>%nDate:   %ad%n%n%w(0,4,4)%B"};
 

@@ -143,9 +143,9 @@ int fetched_note(int box_dir_fd, const char *common, const char *ref, struct err
         fetched_known(box_dir_fd, common, &known);
         if (strs_has(&known, ref))
                 return 0;
-        _cleanup_close_ int fd = openat(box_dir_fd, "git-refs",
-                                        O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-                                        0600);
+        _cleanup_close_ int fd =
+                openat(box_dir_fd, "git-refs",
+                       O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
         _cleanup_free_ char *key = str_quote(common), *line = str_fmt("%s\t%s\n", key, ref);
         if (fd < 0 || fdio_write_all(fd, line, strlen(line)) < 0)
                 return err_sys(err, "remember what was fetched from the box");

@@ -95,9 +95,9 @@ static void pair_make(struct pair *p, const char *host_script, const char *box_s
 static void pair_free(struct pair *p)
 {
         git_paths_free(&p->repo.touched);
-        char *const all[] = {p->repo.path,       p->repo.dir,  p->repo.host_git,  p->repo.host_common,
-                             p->repo.quarantine, p->repo.head, p->repo.host_head, p->ref.name,
-                             p->ref.local};
+        char *const all[] = {p->repo.path,        p->repo.dir,        p->repo.host_git,
+                             p->repo.host_common, p->repo.quarantine, p->repo.head,
+                             p->repo.host_head,   p->ref.name,        p->ref.local};
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
                 free(all[i]);
 }
@@ -129,8 +129,8 @@ static void fast_forward(void)
         pair_make(&p, "", "echo 2 > a && mkdir d && echo n > d/new && rm keep");
         check(land(&p, true, &err) == 0, "a fast-forward lands", "%s", err.text);
         out("rm -f %s/keep", p.host);
-        check(strcmp(out("git -C %s rev-parse main", p.host), p.ref.tip) == 0, "the branch is there",
-              "%s", "");
+        check(strcmp(out("git -C %s rev-parse main", p.host), p.ref.tip) == 0,
+              "the branch is there", "%s", "");
         check(strcmp(out("git -C %s rev-parse refs/ostiary/b/heads/main", p.host), p.ref.tip) == 0,
               "and the fetched ref", "%s", "");
         check(*out("git -C %s status --porcelain", p.host) == 0, "git status is clean", "%s",
