@@ -184,7 +184,7 @@ inside 'echo o >o; git add o; git commit -qm "from outside"'
 apply
 same 'a worktree as the workspace: its branch moved' "$(subjects)$(git status --porcelain)" 'from outside second first '
 same 'a worktree as the workspace: the repository has it' "$(git -C "$main" log -1 --format=%s out)" 'from outside'
-same 'a worktree as the workspace: and nothing else of the box' "$(git -C "$main" status --porcelain; ls "$main/.git/hooks" | grep -vc sample)" 0
+same 'a worktree as the workspace: and nothing else of the box' "$(git -C "$main" status --porcelain; find "$main/.git/hooks" -type f ! -name "*.sample")" ''
 whole 'a worktree as the workspace'
 gone
 
