@@ -15,6 +15,7 @@
 #include <netinet/tcp.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -41,6 +42,8 @@
 #endif
 #define CALL_USERFAULTFD_NEW 0xaa00u /* ioctl of /dev/userfaultfd that makes one */
 #define CALL_CLOSE_UNSHARE   2u      /* CLOSE_RANGE_UNSHARE */
+#define CALL_MFD_HUGETLB     4u      /* MFD_HUGETLB */
+#define CALL_SHM_HUGETLB     04000u  /* SHM_HUGETLB */
 #define CALL_PUNCH_HOLE      2u      /* FALLOC_FL_*, of linux/falloc.h */
 #define CALL_COLLAPSE        8u
 #define FLAG(n, f)           BITS(n, f, f)
@@ -111,6 +114,19 @@ static const struct seccomp_clause close_range_clauses[] = {
 static const struct seccomp_clause fallocate_clauses[] = {
         ALLOW("FALLOC_FL_PUNCH_HOLE", FLAG(1, CALL_PUNCH_HOLE)),
         ALLOW("FALLOC_FL_COLLAPSE_RANGE", FLAG(1, CALL_COLLAPSE)),
+};
+
+/* Huge pages are set aside for somebody, by number; who takes one takes it from a database. */
+static const struct seccomp_clause mmap_clauses[] = {
+        REFUSE(ENOMEM, "MAP_HUGETLB", FLAG(3, MAP_HUGETLB)),
+};
+
+static const struct seccomp_clause memfd_clauses[] = {
+        REFUSE(EINVAL, "MFD_HUGETLB", FLAG(1, CALL_MFD_HUGETLB)),
+};
+
+static const struct seccomp_clause shmget_clauses[] = {
+        REFUSE(EPERM, "SHM_HUGETLB", FLAG(2, CALL_SHM_HUGETLB)),
 };
 
 static const struct seccomp_clause prlimit_clauses[] = {
@@ -275,14 +291,18 @@ const struct seccomp_row seccomp_table[] = {
          .why = "reading clocks and setting timers"},
 
         {"memory",
-         "brk mmap munmap mprotect mremap msync mincore madvise mlock mlock2 mlockall munlock "
-         "munlockall memfd_create memfd_secret=447 pkey_alloc pkey_free pkey_mprotect mseal=462 "
+         "brk munmap mprotect mremap msync mincore madvise mlock mlock2 mlockall munlock "
+         "munlockall memfd_secret=447 pkey_alloc pkey_free pkey_mprotect mseal=462 "
          "map_shadow_stack=453 process_madvise=440 process_mrelease=448",
          .why = "a program's own memory; code may run from it, and from a memfd (case 33)"},
+        {"memory", "mmap", 0, CLAUSES(mmap_clauses),
+         "the same, in pages of the usual size (case R19)"},
+        {"memory", "memfd_create", 0, CLAUSES(memfd_clauses), "the same for a memfd (case R19)"},
+        {"memory", "shmget", 0, CLAUSES(shmget_clauses), "the same for a segment (case R19)"},
         {"memory", "mbind get_mempolicy set_mempolicy",
          .why = "allocators of JVMs and numeric libraries ask for nearby memory"},
         {"memory",
-         "shmget shmat shmdt shmctl semget semop semtimedop semctl msgget msgsnd msgrcv msgctl "
+         "shmat shmdt shmctl semget semop semtimedop semctl msgget msgsnd msgrcv msgctl "
          "mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr",
          .why = "the box has an IPC namespace of its own (case 38)"},
 

@@ -175,7 +175,7 @@ void watch_info(struct sup *s, struct msg_info *i)
         box_cgroup_read(&s->box.cgroup, &u);
         struct usage own = {0};
         if (s->box.cgroup.kind == BOX_CGROUP_NONE && !box_weak(WEAK_PIDNS))
-                usage_look(&s->watch->eyes, false, &own);
+                usage_look(&s->watch->eyes, 0, &own);
         uint64_t rss = usage_memory(&own);
         i->supervisor_pid = (uint32_t)getpid();
         i->init_pid = (uint32_t)s->box.pid;

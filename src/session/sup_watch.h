@@ -24,7 +24,10 @@ struct watch_disk {
         int live_fd[WATCH_LIVE_MAX]; /* directories of the host on other disks, written directly */
         size_t live_n;
         uint64_t free_first, free_then; /* at the start, and when the tree was last counted */
+        uint64_t maps_at;               /* when looking for nameless files is not too often */
+        uint64_t tree_first;            /* bytes that the box's directory had at the start */
         uint64_t tree_then;             /* bytes that the box's directory had then */
+        uint64_t mapped;                /* bytes of files that are only mapped, at most */
         uint64_t count_at;              /* when counting it again would not be too often */
         uint64_t now;                   /* what the box has written, as far as is known */
         bool is_begun;
@@ -36,6 +39,7 @@ struct watch_share {
         uint64_t shmem_first; /* the machine's shared memory at the start */
         unsigned flying;      /* looks in a row that found descriptors under way */
         unsigned crowded;     /* looks in a row in which the owner had no room to send any */
+        bool is_piped;        /* its pipes are short of room */
         bool is_crowded;      /* the owner had no room to send one just now */
         bool is_begun;
 };

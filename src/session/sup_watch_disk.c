@@ -168,12 +168,36 @@ static void disk_is_over(struct sup *s, uint64_t limit)
         sup_end(s, MSG_END_DISK, 0, words);
 }
 
+/* disk_hidden(d, free): bytes that are gone since the box began and not in its tree: anybody's. */
+static uint64_t disk_hidden(const struct watch_disk *d, uint64_t free)
+{
+        uint64_t lost = d->free_first > free ? d->free_first - free : 0;
+        uint64_t grown = d->tree_then > d->tree_first ? d->tree_then - d->tree_first : 0;
+        return lost > grown ? lost - grown : 0;
+}
+
+/* disk_nameless(s, now, hidden): files that processes of the box hold open, and files that they have
+ * only mapped: of those nobody can tell how much is on the disk, so at most what is hidden. */
+static void disk_nameless(struct sup *s, uint64_t now, uint64_t hidden)
+{
+        struct watch_disk *d = &s->watch->disk;
+        struct usage u;
+        usage_look(&s->watch->eyes, USAGE_MAPS, &u);
+        s->watch->share.u.deleted = u.deleted;
+        d->mapped = u.mapped_deleted < hidden ? u.mapped_deleted : hidden;
+        d->maps_at = now + (watch_now() - now) * 10;
+}
+
 uint64_t watch_disk(struct sup *s, uint64_t now)
 {
         struct watch_disk *d = &s->watch->disk;
         uint64_t free = disk_room(s->dir_fd), limit = s->plan->box.limits.disk;
-        if (!d->is_begun)
+        if (!d->is_begun) {
                 disk_begin(s, free);
+                if (limit)
+                        disk_count(s, now, free);
+                d->tree_first = d->tree_then;
+        }
         if (free < FREE_FLOOR) {
                 disk_is_full(s);
                 return WATCH_IDLE_MS;
@@ -192,17 +216,17 @@ uint64_t watch_disk(struct sup *s, uint64_t now)
         if (!limit)
                 return pause;
 
-        /* At most this much, if all that the disk has lost since then was the box's. */
-        uint64_t other = usage_tmpfs(&s->watch->eyes) + s->watch->share.u.deleted;
+        /* Count the tree when as much is gone as would matter, if all of that was the box's. */
         uint64_t lost = d->free_then > free ? d->free_then - free : 0;
-        if (d->tree_then + lost + other > limit) {
-                usage_look(&s->watch->eyes, false, &s->watch->share.u); /* files without a name */
-                other = usage_tmpfs(&s->watch->eyes) + s->watch->share.u.deleted;
+        uint64_t other = usage_tmpfs(&s->watch->eyes) + s->watch->share.u.deleted + d->mapped;
+        if (d->tree_then + lost + other > limit || (lost && now >= d->count_at))
                 disk_count(s, now, free);
-        } else if (lost && now >= d->count_at) {
-                disk_count(s, now, free);
-        }
-        d->now = d->tree_then + other;
+        /* What the disk has lost and the tree does not show may be in files without a name. */
+        uint64_t hidden = disk_hidden(d, free);
+        if (d->tree_then + hidden > limit && now >= d->maps_at)
+                disk_nameless(s, now, hidden);
+        d->now =
+                d->tree_then + usage_tmpfs(&s->watch->eyes) + s->watch->share.u.deleted + d->mapped;
         if (d->now > limit) {
                 disk_is_over(s, limit);
                 return WATCH_IDLE_MS;

@@ -127,7 +127,7 @@ static void share_counters(struct sup *s)
         if (s->plan->box.is_by_root)
                 return; /* a user of its own */
         uint64_t pages = share_setting("/proc/sys/fs/pipe-user-pages-soft", 16384);
-        if (pages && w->u.pipes_n * PIPE_PAGES > share_of_slot(s, pages) && is_short_of_pipes()) {
+        if (w->is_piped && w->u.pipes_n * PIPE_PAGES > share_of_slot(s, pages)) {
                 snprintf(what, sizeof what, "%" PRIu64 " pipes", w->u.pipes_n);
                 share_end(s, what);
                 return;
@@ -137,7 +137,8 @@ static void share_counters(struct sup *s)
                 share_end(s, "nearly all epoll watches");
                 return;
         }
-        w->crowded = w->u.flying_n && w->is_crowded ? w->crowded + 1 : 0;
+        /* Pipes can be parked as well. */
+        w->crowded = w->u.flying_n && (w->is_crowded || w->is_piped) ? w->crowded + 1 : 0;
         if (w->crowded >= FLYING_LOOKS)
                 share_end(s, "descriptors under way on sockets that nobody receives");
 }
@@ -152,23 +153,32 @@ static uint64_t share_stray(const struct sup *s)
         return all > known ? all - known : 0;
 }
 
-/* share_wants_flying(s): does it matter whether the box parks descriptors in sockets? */
-static bool share_wants_flying(struct sup *s)
+/* share_wants(s): what it is worth to look for: is the owner hurt, is memory missing? */
+static unsigned share_wants(struct sup *s)
 {
         struct watch_share *w = &s->watch->share;
         uint64_t limit = s->plan->box.limits.memory;
         bool is_counted = limit && !(s->box.cgroup.has & 1u << BOX_CTL_MEMORY);
         w->is_crowded = !s->plan->box.is_by_root && is_short_of_flight();
-        return w->is_crowded || (is_counted && share_stray(s) > limit / 4);
+        w->is_piped = !s->plan->box.is_by_root && is_short_of_pipes();
+        bool is_missing = is_counted && share_stray(s) > limit / 4;
+        bool is_parked = w->is_crowded || w->is_piped || is_missing;
+        return (is_parked ? USAGE_FLYING : 0) | (w->is_piped ? USAGE_FIFOS : 0) |
+               (is_missing ? USAGE_MAPS : 0);
 }
 
-/* share_memory(s): all that is its; and when it parks descriptors in sockets, where no look sees
- * what they are, the stray memory too. */
+/* share_memory(s): all that is its. Of the stray memory: what it could have mapped and closed, and all
+ * of it when it parks descriptors in sockets, where no look sees what they are. */
 static uint64_t share_memory(struct sup *s)
 {
         struct watch_share *w = &s->watch->share;
+        uint64_t sum = usage_memory(&w->u);
         w->flying = w->u.flying_n ? w->flying + 1 : 0;
-        return usage_memory(&w->u) + (w->flying >= FLYING_LOOKS ? share_stray(s) : 0);
+        if (w->flying < FLYING_LOOKS && !w->u.mapped)
+                return sum;
+        uint64_t stray = share_stray(s);
+        bool is_all = w->flying >= FLYING_LOOKS || stray < w->u.mapped;
+        return sum + (is_all ? stray : w->u.mapped);
 }
 
 /* share_check_memory(s): how long it may last until the limit; 0 when it is over it. */
@@ -206,7 +216,7 @@ uint64_t watch_share(struct sup *s, uint64_t now)
                 w->is_begun = true;
                 w->shmem_first = share_shmem();
         }
-        usage_look(&s->watch->eyes, share_wants_flying(s), &w->u);
+        usage_look(&s->watch->eyes, share_wants(s), &w->u);
         uint64_t limit = s->plan->box.limits.memory, pause = share_check_memory(s);
         bool is_near = limit && usage_memory(&w->u) > limit / 4;
         share_counters(s);

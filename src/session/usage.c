@@ -56,10 +56,10 @@ uint64_t usage_tmpfs(const struct usage_eyes *e)
         return (uint64_t)(fs.f_blocks - fs.f_bfree) * (uint64_t)fs.f_bsize;
 }
 
-void usage_look(const struct usage_eyes *e, bool wants_flying, struct usage *u)
+void usage_look(const struct usage_eyes *e, unsigned wants, struct usage *u)
 {
         *u = (struct usage){.is_whole = true};
-        usage_procs(e->fd[MSG_WATCHED_PROC], wants_flying, u);
+        usage_procs(e->fd[MSG_WATCHED_PROC], wants, u);
         u->sysv = usage_sysv(e);
         u->tmpfs = usage_tmpfs(e);
         u->sockets = usage_sockets(e->fd[MSG_WATCHED_SOCKETS]);

@@ -15,17 +15,20 @@
 
 struct usage {
         uint64_t procs_n, fds_n;
-        uint64_t private;  /* bytes: anonymous memory and swap of all processes, and page tables */
-        uint64_t shared;   /* bytes: shared memory that processes have mapped, each for itself */
-        uint64_t memfds;   /* bytes of memfds that are open somewhere, each once */
-        uint64_t sysv;     /* bytes of System V segments, messages and semaphores */
-        uint64_t tmpfs;    /* bytes in /tmp, /dev/shm and the like */
-        uint64_t sockets;  /* bytes in socket buffers */
-        uint64_t deleted;  /* bytes on the disk that have no name any more and are open */
-        uint64_t pipes_n;  /* pipes, each once */
-        uint64_t epolls;   /* watches of epoll instances at most: instances x descriptors */
-        uint64_t flying_n; /* descriptors under way on sockets that some process has open */
-        bool is_whole;     /* false: it was too much to look at in one go; all is at least so */
+        uint64_t private; /* bytes: anonymous memory and swap of all processes, and page tables */
+        uint64_t shared;  /* bytes: shared memory that processes have mapped, each for itself */
+        uint64_t memfds;  /* bytes of memfds that are open somewhere, each once */
+        uint64_t sysv;    /* bytes of System V segments, messages and semaphores */
+        uint64_t tmpfs;   /* bytes in /tmp, /dev/shm and the like */
+        uint64_t sockets; /* bytes in socket buffers */
+        uint64_t deleted; /* bytes on the disk that have no name any more and are open */
+        uint64_t
+                mapped; /* bytes: of memfds and the like that are mapped, as long as the maps are */
+        uint64_t mapped_deleted; /* the same of files on the disk that have no name any more */
+        uint64_t pipes_n;        /* pipes, each once */
+        uint64_t epolls;         /* watches of epoll instances at most: instances x descriptors */
+        uint64_t flying_n;       /* descriptors under way on sockets that some process has open */
+        bool is_whole; /* false: it was too much to look at in one go; all is at least so */
 };
 
 /* The box as it can be seen; -1 where there is nothing. */
@@ -39,17 +42,23 @@ struct usage_eyes {
 
 void usage_close(struct usage_eyes *);
 
-/* usage_look(eyes, wants_flying, u): everything, from the beginning; descriptors under way only when
- * they are wanted, because each socket has to be asked. */
-void usage_look(const struct usage_eyes *, bool wants_flying, struct usage *);
+/* What costs a question for each descriptor, and is looked for only when it matters. */
+enum {
+        USAGE_FLYING = 1, /* descriptors under way */
+        USAGE_FIFOS = 2,  /* pipes that have a name */
+        USAGE_MAPS = 4,   /* files that are mapped and neither open nor named any more */
+};
+
+/* usage_look(eyes, wants, u): everything, from the beginning, and what of the above is wanted. */
+void usage_look(const struct usage_eyes *, unsigned wants, struct usage *);
 /* usage_memory(u): all of it that is memory. */
 uint64_t usage_memory(const struct usage *);
 /* usage_tmpfs(eyes): only that, which costs one call. */
 uint64_t usage_tmpfs(const struct usage_eyes *);
 
 /* Parts, by file. */
-void usage_procs(int proc_fd, bool wants_flying, struct usage *); /* usage_procs.c */
-uint64_t usage_sockets(int diag_fd);                              /* usage_sockets.c */
-uint64_t usage_sysv(const struct usage_eyes *eyes);               /* usage.c */
+void usage_procs(int proc_fd, unsigned wants, struct usage *); /* usage_procs.c */
+uint64_t usage_sockets(int diag_fd);                           /* usage_sockets.c */
+uint64_t usage_sysv(const struct usage_eyes *eyes);            /* usage.c */
 
 #endif

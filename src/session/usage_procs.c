@@ -53,7 +53,7 @@ static bool seen_add(struct usage_seen *s, uint64_t key)
 
 struct usage_walk {
         struct usage *u;
-        bool wants_flying;
+        unsigned wants;
         struct usage_seen seen;
         uint64_t until_ms;
         uint64_t epolls_n, fds_n; /* of one process */
@@ -134,6 +134,15 @@ static void procs_file(struct usage_walk *w, int fds_fd, const char *name, bool 
         *(is_memfd ? &w->u->memfds : &w->u->deleted) += (uint64_t)st.st_blocks * 512;
 }
 
+/* procs_fifo(w, fds_fd, name): a pipe by another name has the same pages. */
+static void procs_fifo(struct usage_walk *w, int fds_fd, const char *name)
+{
+        struct stat st;
+        if (fstatat(fds_fd, name, &st, 0) == 0 && S_ISFIFO(st.st_mode))
+                w->u->pipes_n +=
+                        seen_add(&w->seen, ((uint64_t)st.st_dev << 40 ^ st.st_ino) << 2 | 2);
+}
+
 static void procs_fd(struct usage_walk *w, int dir_fd, int fds_fd, const char *name)
 {
         char to[256];
@@ -142,10 +151,13 @@ static void procs_fd(struct usage_walk *w, int dir_fd, int fds_fd, const char *n
                 return;
         to[n] = 0;
         w->fds_n++;
+        if (w->wants & USAGE_FIFOS && to[0] == '/')
+                procs_fifo(w, fds_fd, name);
         if (str_starts(to, "pipe:["))
                 w->u->pipes_n += seen_add(&w->seen, strtoull(to + 6, NULL, 10) << 2 | 2);
         else if (str_starts(to, "socket:[")) {
-                if (w->wants_flying && seen_add(&w->seen, strtoull(to + 8, NULL, 10) << 2 | 3))
+                if (w->wants & USAGE_FLYING &&
+                    seen_add(&w->seen, strtoull(to + 8, NULL, 10) << 2 | 3))
                         w->u->flying_n += procs_flying(dir_fd, name);
         } else if (strcmp(to, "anon_inode:[eventpoll]") == 0)
                 w->epolls_n++;
@@ -155,6 +167,36 @@ static void procs_fd(struct usage_walk *w, int dir_fd, int fds_fd, const char *n
                 procs_file(w, fds_fd, name, false);
         else if (n == (ssize_t)sizeof to - 1)
                 procs_file(w, fds_fd, name, false); /* too long to see its end */
+}
+
+/* procs_map(w, line): "from-to rwxs offset dev inode   path (deleted)". What has a length here may have
+ * no page in memory that the process has touched. */
+static void procs_map(struct usage_walk *w, const char *line)
+{
+        uint64_t from, to, inode;
+        unsigned major, minor;
+        int at = 0;
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %x:%x %" SCNu64 " %n", &from, &to, &major,
+                   &minor, &inode, &at) != 5 ||
+            !at || !strstr(line + at, " (deleted)") || inode == 0)
+                return;
+        bool is_memory = str_starts(line + at, "/memfd:") || str_starts(line + at, "/dev/zero") ||
+                         str_starts(line + at, "/SYSV");
+        uint64_t dev = (uint64_t)major << 8 ^ minor;
+        if (to > from && seen_add(&w->seen, (from ^ dev << 40 ^ inode << 8) << 2 | 1))
+                *(is_memory ? &w->u->mapped : &w->u->mapped_deleted) += to - from;
+}
+
+static void procs_maps(struct usage_walk *w, int dir_fd)
+{
+        int fd = openat(dir_fd, "maps", O_RDONLY | O_CLOEXEC);
+        _cleanup_fclose_ FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+        char line[512];
+        while (f && fgets(line, sizeof line, f)) {
+                procs_map(w, line);
+                if (cpu_ms() > w->until_ms)
+                        return;
+        }
 }
 
 /* procs_count(fds_fd): how many are open, which the directory's size says since Linux 6.2; or 0. */
@@ -184,10 +226,9 @@ static void procs_fds(struct usage_walk *w, int dir_fd)
         w->u->epolls += w->epolls_n * w->fds_n;
 }
 
-void usage_procs(int proc_fd, bool wants_flying, struct usage *u)
+void usage_procs(int proc_fd, unsigned wants, struct usage *u)
 {
-        struct usage_walk w = {
-                .u = u, .wants_flying = wants_flying, .until_ms = cpu_ms() + LOOK_MS};
+        struct usage_walk w = {.u = u, .wants = wants, .until_ms = cpu_ms() + LOOK_MS};
         _cleanup_closedir_ DIR *d = proc_fd < 0 ? NULL : fdio_opendir(proc_fd);
         for (struct dirent *e; d && (e = readdir(d));) {
                 if (e->d_name[0] < '0' || e->d_name[0] > '9')
@@ -199,6 +240,8 @@ void usage_procs(int proc_fd, bool wants_flying, struct usage *u)
                 u->procs_n++;
                 _cleanup_close_ int other = procs_memory(dir, u) ? -1 : procs_survivor(dir, u);
                 procs_fds(&w, other >= 0 ? other : dir);
+                if (wants & USAGE_MAPS)
+                        procs_maps(&w, other >= 0 ? other : dir);
         }
         free(w.seen.v);
 }

@@ -75,7 +75,10 @@ uint64_t usage_sockets(int fd)
                 socket_answers(fd, sizeof(struct unix_diag_msg), UNIX_DIAG_MEMINFO, &sum);
         static const struct {
                 uint8_t family, protocol;
-        } kinds[] = {{AF_INET, IPPROTO_TCP}, {AF_INET6, IPPROTO_TCP}, {AF_INET, IPPROTO_UDP}};
+        } kinds[] = {{AF_INET, IPPROTO_TCP},
+                     {AF_INET6, IPPROTO_TCP},
+                     {AF_INET, IPPROTO_UDP},
+                     {AF_INET6, IPPROTO_UDP}};
         for (size_t i = 0; fd >= 0 && i < sizeof kinds / sizeof *kinds; i++) {
                 struct inet_diag_req_v2 all = {.sdiag_family = kinds[i].family,
                                                .sdiag_protocol = kinds[i].protocol,

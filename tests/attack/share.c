@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -165,6 +166,20 @@ static void case_aio(struct outcome *o)
         out_blocked(o, errno, "asynchronous I/O is refused");
 }
 
+/* Pages that somebody set aside for a database or a virtual machine. */
+static void case_huge_pages(struct outcome *o)
+{
+        int fd = (int)syscall(SYS_memfd_create, "attack", 4u | 1u); /* MFD_HUGETLB */
+        int err = errno;
+        if (fd >= 0)
+                out_escaped(o, "a file of huge pages was had");
+        void *at = mmap(NULL, 2 << 20, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+        if (at != MAP_FAILED)
+                out_escaped(o, "a huge page was had");
+        out_blocked(o, err, "huge pages are refused");
+}
+
 /* A thread with descriptors of its own is one whose descriptors /proc/PID/fd does not list. */
 static void case_hidden_fds(struct outcome *o)
 {
@@ -189,5 +204,7 @@ const struct attack_case share_cases[] = {
         {"R17", "the machine's asynchronous I/O", STARVE, REAL, 0, case_aio, "seccomp", "seccomp"},
         {"R18", "descriptors that /proc does not list", STARVE, STATE, 0, case_hidden_fds,
          "seccomp", "seccomp"},
+        {"R19", "huge pages that others were promised", STARVE, REAL, 0, case_huge_pages, "seccomp",
+         "seccomp"},
         {0},
 };

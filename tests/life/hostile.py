@@ -92,6 +92,38 @@ def pipes():
     say("pipes", n)
 
 
+def fifos():
+    """Pipes that have a name."""
+    all_files()
+    n = 0
+    try:
+        while n < 3000:
+            os.mkfifo(f"/tmp/fifo{n}")
+            kept.append(os.open(f"/tmp/fifo{n}", os.O_RDWR))
+            n += 1
+    except OSError:
+        pass
+    say("fifos", n)
+
+
+def parkedpipes():
+    """Pipes that nobody has open: they are under way on sockets."""
+    all_files()
+    n = 0
+    try:
+        while n < 3000:
+            a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            kept.append((a, b))
+            ends = [os.pipe()[1] for _ in range(200)]
+            a.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", ends))])
+            for fd in ends:
+                os.close(fd), os.close(fd - 1)
+            n += 200
+    except OSError:
+        pass
+    say("parkedpipes", n)
+
+
 def bigpipes():
     n = 0
     for _ in range(64):
@@ -168,6 +200,42 @@ def parked():
         a.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd]))])
         os.close(fd)
         print("parked took", (n + 1) * 16, flush=True)
+
+
+def mapped():
+    """Written, mapped without being touched, and closed."""
+    for n in range(64):
+        fd = os.memfd_create("x")
+        for _ in range(16):
+            os.write(fd, b"x" * MIB)
+        kept.append(mmap.mmap(fd, 16 * MIB))
+        os.close(fd)
+        for extra in os.listdir("/proc/self/fd"):  # mmap keeps a copy
+            try:
+                if os.readlink(f"/proc/self/fd/{extra}").startswith("/memfd:"):
+                    os.close(int(extra))
+            except OSError:
+                pass
+        print("mapped took", (n + 1) * 16, flush=True)
+
+
+def ghost():
+    """The same with files on the disk that have no name any more."""
+    for n in range(60):
+        fd = os.open(f"ghost{n}", os.O_RDWR | os.O_CREAT)
+        os.unlink(f"ghost{n}")
+        for _ in range(10):
+            os.write(fd, b"x" * MIB)
+        m = mmap.mmap(fd, 10 * MIB)
+        kept.append(m)
+        os.close(fd)
+        for extra in os.listdir("/proc/self/fd"):
+            try:
+                if "ghost" in os.readlink(f"/proc/self/fd/{extra}"):
+                    os.close(int(extra))
+            except OSError:
+                pass
+        print("ghost took", (n + 1) * 10, flush=True)
 
 
 def shm():
@@ -279,8 +347,8 @@ def log():
 
 
 modes = {f.__name__: f for f in (
-    instances, watches, flying, nested, pipes, bigpipes, descriptors, lease, pid1, memfd, parked, shm, sockets, deep, headless,
-    fallocate, disk, unnamed, log)}
+    instances, watches, flying, nested, pipes, fifos, parkedpipes, bigpipes, descriptors, lease, pid1, memfd, parked, mapped, shm, sockets, deep, headless,
+    fallocate, disk, unnamed, ghost, log)}
 
 
 def hold(seconds):
