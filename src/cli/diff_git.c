@@ -140,8 +140,8 @@ static int git_tell_rest(struct diff *d, const struct git_repo *r, struct err *e
                         return -1;
         char n[32];
         return r->notes_n ? diff_note(d, err,
-                                      "%s%s other change%s of its git directory (hooks, info, "
-                                      "notes, remotes) stay%s in the box",
+                                      "%s%s other ref%s (notes, remotes, replacements) stay%s "
+                                      "in the box",
                                       place, ws_print_number(r->notes_n, n),
                                       r->notes_n == 1 ? "" : "s", r->notes_n == 1 ? "s" : "")
                           : 0;
