@@ -77,6 +77,10 @@ static const struct seccomp_clause ioctl_clauses[] = {
         REFUSE(EPERM, "TIOCSETD (loads line disciplines)", IS(1, TIOCSETD)),
         REFUSE(EPERM, "TIOCCONS (takes over the console)", IS(1, TIOCCONS)),
         REFUSE(EPERM, "USERFAULTFD_IOC_NEW", IS(1, CALL_USERFAULTFD_NEW)),
+        /* fallocate by another name, on every file system. */
+        REFUSE(EOPNOTSUPP, "FS_IOC_RESVSP (reserves room)", IS(1, 0x40305828u)),
+        REFUSE(EOPNOTSUPP, "FS_IOC_RESVSP64 (reserves room)", IS(1, 0x4030582au)),
+        REFUSE(EOPNOTSUPP, "FS_IOC_ZERO_RANGE (reserves room)", IS(1, 0x40305839u)),
 };
 
 static const struct seccomp_clause prctl_clauses[] = {
@@ -234,7 +238,7 @@ const struct seccomp_row seccomp_table[] = {
         {"files",
          "read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek "
          "close dup dup2 dup3 flock pipe pipe2 sendfile "
-         "splice tee vmsplice copy_file_range truncate ftruncate fsync fdatasync sync "
+         "splice tee copy_file_range truncate ftruncate fsync fdatasync sync "
          "syncfs sync_file_range fadvise64 readahead cachestat=451",
          .why = "ordinary work with open files; which files there are is for mounts and Landlock"},
         {"files",

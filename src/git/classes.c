@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLASSES_BLOBS_MAX = 4096, CLASSES_ALL_MAX = 64 << 20, LINKS_ALL_MAX = 256 << 20 };
+enum { CLASSES_BLOBS_MAX = 4096, CLASSES_ALL_MAX = 64 << 20, LINKS_ALL_MAX = 256 << 20, LINKS_TREES_MAX = 64 };
 
 void fetch_classes_free(struct fetch_classes *c)
 {
@@ -94,20 +94,42 @@ static int classes_by_text(const void *a, const void *b)
         return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* classes_host_links(c, lines): "ID PATH" lines of the links that the host's tree has. */
-static void classes_host_links(struct fetch_classes *c, struct strs *lines)
+/* classes_tree_links(c, id, lines): "ID PATH" lines of the links that a tree of the host's has. */
+static void classes_tree_links(struct fetch_classes *c, const char *id, struct strs *lines)
 {
         struct fetch *f = c->from;
         _cleanup_buf_ struct buf out = {.max = (size_t)1 << 30};
         struct err none = {0};
-        if (!f->repo->host_head_id[0] || !tips_is_known(f, f->repo->host_head_id) ||
-            fetch_ours(f, FETCH_ARGV("ls-tree", "-r", "-z", "--full-tree", f->repo->host_head_id),
-                       NULL, &out, &none) != 0)
+        if (!*id || !tips_is_known(f, id))
                 return;
+        if (fetch_ours(f, FETCH_ARGV("ls-tree", "-r", "-z", "--full-tree", id), NULL, &out, &none) !=
+            0) {
+                c->are_links_lost = true;
+                return;
+        }
         const char *end = buf_cstr(&out) + out.len;
         for (const char *p = buf_cstr(&out); p < end; p += strlen(p) + 1)
                 if (strncmp(p, "120000 blob ", 12) == 0 && strlen(p) > 13 + f->id_len)
                         strs_addf(lines, "%.*s %s", (int)f->id_len, p + 12, p + 13 + f->id_len);
+}
+
+/* classes_host_links(c, lines): of the tree that is checked out, and of the branches that the box's
+ * refs stand for. */
+static void classes_host_links(struct fetch_classes *c, struct strs *lines)
+{
+        const struct git_repo *r = c->from->repo;
+        size_t n = 0;
+        classes_tree_links(c, r->host_head_id, lines);
+        for (size_t i = 0; i < r->refs_n; i++) {
+                if (r->refs[i].kind != GIT_REF_HEAD || !r->refs[i].host[0] ||
+                    strcmp(r->refs[i].host, r->host_head_id) == 0)
+                        continue;
+                if (++n > LINKS_TREES_MAX) {
+                        c->are_links_lost = true;
+                        return;
+                }
+                classes_tree_links(c, r->refs[i].host, lines);
+        }
 }
 
 /* classes_links_read(c, lines): their targets; each blob is read once. */
@@ -217,6 +239,19 @@ static void classes_by_shape(const char *path, struct file_class_verdict *v)
                 classes_say(v, "can make a git directory");
 }
 
+/* classes_by_host(c, path, verdict): the judge of the work tree's files. Of files whose content
+ * decides it would say the place alone. */
+static void classes_by_host(const struct fetch_classes *c, const char *path,
+                            struct file_class_verdict *v)
+{
+        const struct git_want *want = c->from ? c->from->want : NULL;
+        if (v->class != FILE_PLAIN || !want || !want->judge || classes_is_read(path))
+                return;
+        const char *top = c->from->repo->path;
+        _cleanup_free_ char *whole = str_fmt("%s%s%s", top, *top ? "/" : "", path);
+        want->judge(want->judge_arg, whole, v);
+}
+
 void fetch_class_of(struct fetch_classes *c, const struct git_raw *r,
                     struct file_class_verdict *verdict)
 {
@@ -224,6 +259,7 @@ void fetch_class_of(struct fetch_classes *c, const struct git_raw *r,
         file_class_of(c->table, r->path, verdict);
         classes_by_content(c, r, verdict);
         classes_by_shape(r->path, verdict);
+        classes_by_host(c, r->path, verdict);
         if (verdict->class == FILE_PLAIN && is_link)
                 file_class_leads(c->table, r->path, verdict);
         if (verdict->class == FILE_PLAIN && c->are_links_lost)

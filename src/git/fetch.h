@@ -142,6 +142,10 @@ struct git_want {
                                 network, writes to ${writable} alone, reads ${readable} and the
                                 system; from session/errand.h */
         void *confine_arg;
+        /* What a path of the workspace is there for, by everything that the host has: links, hook
+         * directories, included configuration; may be NULL. */
+        void (*judge)(void *arg, const char *path, struct file_class_verdict *);
+        void *judge_arg;
 };
 
 /* git_fetch(f, want, err): 0; -1 when the whole cannot be told. What is wrong with one repository

@@ -10,6 +10,7 @@
 #include "session/changes.h"
 #include "session/errand.h"
 #include "session/store.h"
+#include "workspace/classify.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +23,11 @@
 enum { KNOWN_MAX = 16 << 20 };
 
 /* fetched_want(c, store, trees, errand, inside, scratch, want): everything that the git room asks. */
+static void fetched_judge(void *arg, const char *path, struct file_class_verdict *v)
+{
+        classify_place(arg, path, WS_FILE, v);
+}
+
 static void fetched_want(const struct changes *c, const struct strs *trees, struct errand *errand,
                          struct git_inside *inside, const char *scratch, struct git_want *want)
 {
@@ -81,8 +87,13 @@ static int fetched_with(const struct changes *c, const struct store *store,
         if (rc == 0 && !errand)
                 rc = err_add(err, "read what the box committed");
         if (rc == 0) {
+                /* The workspace comes first (changes.c): the judge of its files is the commits' too. */
+                struct classify *classify = classify_new(&c->roots.v[0], c->classes);
                 fetched_want(c, trees, errand, &inside, place.dir, &want);
+                want.judge = fetched_judge;
+                want.judge_arg = classify;
                 rc = fn(&want, f, err);
+                classify_free(classify);
         }
         f->lock_fd = place.lock_fd;
         f->private = place.private;
@@ -176,12 +187,12 @@ int fetched_drop(int box_dir_fd, struct err *err)
 
 const char *fetched_path(const struct git_repo *r, const char *path)
 {
-        if (!*r->path)
+        size_t n = strlen(r->path);
+        if (n == 0)
                 return path;
         if (!str_is_beneath(path, r->path))
                 return NULL;
-        path += strlen(r->path);
-        return *path == '/' ? path + 1 : path;
+        return path[n] == '/' ? &path[n + 1] : &path[n];
 }
 
 struct git_repo *fetched_repo(const struct git_fetch *f, const char *path)

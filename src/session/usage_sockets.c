@@ -5,6 +5,7 @@
 
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
+#include <linux/netlink_diag.h>
 #include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
@@ -87,5 +88,10 @@ uint64_t usage_sockets(int fd)
                 if (socket_ask(fd, &all, sizeof all))
                         socket_answers(fd, sizeof(struct inet_diag_msg), INET_DIAG_SKMEMINFO, &sum);
         }
+        struct netlink_diag_req netlink_all = {.sdiag_family = AF_NETLINK,
+                                               .sdiag_protocol = NDIAG_PROTO_ALL,
+                                               .ndiag_show = NDIAG_SHOW_MEMINFO};
+        if (fd >= 0 && socket_ask(fd, &netlink_all, sizeof netlink_all))
+                socket_answers(fd, sizeof(struct netlink_diag_msg), NETLINK_DIAG_MEMINFO, &sum);
         return sum;
 }
