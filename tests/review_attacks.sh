@@ -206,6 +206,64 @@ files 67 runs-on-build package.json .npmrc .yarnrc setup.py conftest.py Makefile
 files 68 runs-in-ci .github/workflows/ci.yml .gitlab-ci.yml Jenkinsfile
 files 69 steers-agent .mcp.json .claude/settings.json .codex/config.toml .cursor/rules .gemini/settings.json AGENTS.md CLAUDE.md sub/AGENTS.md
 
+# --- 62 to 66 by detours: two applies, a mode, a link (E2 to E4) ------------------------------------------------------
+
+fresh 62
+inside "mkdir data; echo 'ref: refs/heads/main' >data/HEAD; printf '[core]\nrepositoryformatversion = 0\nbare = false\nworktree = .\nfsmonitor = touch $canary; false\n' >data/config"
+plain_copy
+apply_yes
+end
+inside "mkdir -p data/refs/heads data/objects; echo n >data/refs/heads/note.txt; echo o >data/objects/o.txt"
+cp -r --preserve=mode,links "$(upper)/." "$work/naive/"
+(cd "$work/naive/data" && git status >/dev/null 2>&1)
+[ -e "$canary" ]
+control=$?
+rm -f "$canary"
+apply_yes
+([ ! -d data ] || cd data && git status >/dev/null 2>&1)
+[ ! -e "$canary" ] && [ ! -e data/config ]
+row 'a git directory in two halves, by two applies' $control $? "$(find data)"
+end
+fresh 60
+mkdir tools && printf '#!/bin/sh\n' >tools/check.sh && chmod 755 tools/check.sh && ln -s ../../tools/check.sh .git/hooks/pre-commit
+git add -A && git commit -qm tools
+inside "echo 'touch $canary' >>tools/check.sh; echo two >notes.txt"
+plain_copy
+(cd "$work/naive" && git commit -qam naive)
+[ -e "$canary" ]
+control=$?
+rm -f "$canary"
+why=$(class_of tools/check.sh)
+apply_yes
+git commit -qam real
+[ ! -e "$canary" ] && [ "$why" = runs-on-commit ] && [ "$(cat notes.txt)" = two ]
+row 'the script that a hook of the host links to' $control $? "class $why"
+end
+fresh 66
+mkdir scripts && echo : >scripts/env && ln -s scripts/env .envrc
+inside "echo 'touch $canary' >>scripts/env"
+plain_copy
+(cd "$work/naive" && sh ./.envrc)
+[ -e "$canary" ]
+control=$?
+rm -f "$canary"
+why=$(class_of scripts/env)
+apply_yes
+sh ./.envrc
+[ ! -e "$canary" ] && [ "$why" = runs-on-open ]
+row 'what .envrc links to' $control $? "class $why"
+end
+fresh 67
+echo all: >Makefile && chmod 644 Makefile
+inside "umask 0; chmod 777 . src Makefile; echo x >new; mkdir open"
+plain_copy
+[ "$(stat -c %a "$work/naive/Makefile")" = 777 ] && [ -n "$(find "$work/naive" -name new -perm -002)" ]
+control=$?
+apply_yes
+[ -z "$(find . -path ./.git -prune -o ! -type l -perm /022 -print)" ] && [ -e new ]
+row 'rights for everybody' $control $? "$(find . -path ./.git -prune -o -perm /022 -print | head -n 3)"
+end
+
 # --- 70: what lies outside of the workspace -----------------------------------------------------------------------------
 
 fresh 70

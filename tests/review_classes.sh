@@ -162,6 +162,71 @@ if [ "$(id -u)" != 0 ]; then
 fi
 chmod 700 e d0 2>/dev/null
 
+# --- every row of every class: what is left is not there ---------------------------------------------
+cat >"$work/rows.py" <<'PY'
+# rows.py plant | judge JSON: a file for each row of the tables; what became of them.
+import json, os, sys
+rows = []
+git = False
+for line in open(os.environ["ROWS"]):
+    if line.startswith("#"):
+        git = "within git" in line
+        if "keys of" in line: break
+        continue
+    words = line.split()
+    if len(words) < 2 or words[0] == "plain": continue
+    name = words[1].lstrip("=").lstrip("/").replace("**", "a").replace("*", "a").replace("?", "a")
+    if name.endswith("/"): name += "some-file"
+    rows.append((words[0], "r%d/%s%s" % (len(rows), ".git/" if git else "", name)))
+if sys.argv[1] == "plant":
+    for _, path in rows:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        open(path, "w").write("[x]\n\ty = z\n")
+    open("plain.txt", "w").write("plain\n")
+    sys.exit()
+told = {c["path"]: c for c in json.load(open(sys.argv[2]))["changes"]}
+bad = [p for p, c in told.items() if c["fate"] != "applied" and os.path.lexists(p)]
+landed = [p for _, p in rows if os.path.lexists(p)]
+classes = {}
+for want, path in rows:
+    if path in told: classes.setdefault(told[path]["class"], []).append(path)
+print(len(rows) > 2500, len(bad), len(landed), " ".join(sorted(classes)), os.path.lexists("plain.txt"))
+print("left and there:", bad[:5], "landed:", landed[:5], file=sys.stderr)
+PY
+fresh rows
+"$ostiary" diff --classes >"$work/rows.txt"
+cp "$work/rows.py" "$work/rows.txt" .
+box "$tag-t" 'ROWS=rows.txt /usr/bin/python3 rows.py plant'
+say "$ostiary" apply "$tag-t" --yes --json
+printf '%s' "$out" >"$work/rows.json"
+same 'a file for every row of the tables: nothing that was left exists, no row lands, the plain file beside them does' \
+	"$(ROWS=rows.txt python3 rows.py judge "$work/rows.json" 2>"$work/rows.err")" \
+	'True 0 0 configures-ostiary runs-in-ci runs-on-build runs-on-commit runs-on-open steers-agent True'
+cat "$work/rows.err" | sed 's/^/# /'
+
+# --- what can be run is named, and does not block (E6); a private home is no warning (A3) --------------
+fresh programs
+echo x >was && mkdir lib
+sleep 0.05
+say "$ostiary" run --name "$tag-u" -- sh -c 'printf "#!/bin/sh\n" >gen; printf x >exe; chmod 755 exe; chmod 755 was; echo text >text; printf "#!/usr/bin/python3\n" >lib/tool'
+holds 'the end of a run names new programs' "$err" 'look before you apply: can be run: exe, gen, lib/tool, was'
+holds 'diff --stat names them' "$("$ostiary" diff "$tag-u" --stat)" 'can be run (executable, or begins with #!): exe, gen, lib/tool, was'
+apply "$tag-u" --yes
+same 'they land' "$code $(cat exe gen | wc -c)" '0 11'
+holds 'and apply names them' "$err" 'of these can be run (executable, or begin with #!): exe, gen, lib/tool, was'
+
+fresh private
+sleep 0.05
+say "$ostiary" run --profile opencode --name "$tag-v" -- sh -c 'd=~/.local/share/opencode/snapshot/p; mkdir -p $d/objects $d/refs $d/hooks; echo ref: refs/heads/main >$d/HEAD
+	printf "[core]\n\tfsmonitor = x\n" >$d/config; echo x >$d/hooks/pre-commit; echo x >x'
+case $err in *'on commit'*) not_ok 'the agent'"'"'s own snapshot repository in its home is no warning' "$err" ;; *) ok 'the agent'"'"'s own snapshot repository in its home is no warning' ;; esac
+say "$ostiary" diff "$tag-v" --stat
+case $out in *'on commit'*) not_ok 'nor in diff' "$out" ;; *) ok 'nor in diff' ;; esac
+say "$ostiary" run --profile claude --name "$tag-w" -- sh -c 'mkdir -p ~/.claude/projects/x/memory; echo {} >~/.claude/history.jsonl; echo {} >~/.claude/projects/x/1.jsonl; echo do >~/.claude/projects/x/memory/CLAUDE.md; echo y >y'
+say "$ostiary" diff "$tag-w" --stat
+case $out in *'agent: ~/.claude/history.jsonl'* | *1.jsonl*) not_ok 'a history and a transcript steer no agent' "$out" ;; *) ok 'a history and a transcript steer no agent' ;; esac
+holds 'instructions that the next box gets do' "$out" 'steers an agent: ~/.claude/projects/x/memory/CLAUDE.md'
+
 # --- deep and many: the number of system calls grows as the tree does (E5, case 78) -------------------
 # calls COMMAND...: how many system calls it makes.
 calls() {

@@ -257,14 +257,15 @@ rm "$HOME/.config/ostiary/classes"
 git worktree add -q "$work/tree" -b wt && cd "$work/tree" || exit 1
 mkdir "$work/more" && echo m >"$work/more/m"
 w=$tag-tree
-say "$ostiary" run -q --keep -n "$w" --profile claude --bind "$work/more:cow" -- sh -c "echo 3 >f; echo 'echo hi' >'$work/repo/.git/hooks/post-commit'; echo n >'$work/more/m'; mkdir -p ~/.claude/projects; echo '{}' >~/.claude/projects/log; echo x >~/.claude/history.jsonl; echo y >~/elsewhere"
+say "$ostiary" run -q --keep -n "$w" --profile claude --bind "$work/more:cow" -- sh -c "echo 3 >f; echo 'echo hi' >'$work/repo/.git/hooks/post-commit'; echo n >'$work/more/m'; mkdir -p ~/.claude/projects; echo '{}' >~/.claude/projects/log; echo do >~/.claude/projects/AGENTS.md; echo x >~/.claude/history.jsonl; echo y >~/elsewhere"
 same 'a box with several directories' "$code" 0
 diff "$w"
 holds 'the workspace comes first' "$out" $'diff --git a/f b/f\n'
 lacks 'nothing of a git directory elsewhere' "$out" "hooks/post-commit"
 holds 'a further directory' "$out" "| diff --git a/${work#/}/more/m b/${work#/}/more/m"
-holds 'the kept part of the home is named by class' "$out" '# steers an agent: ~/.claude/projects/log (*), added'
-holds 'and counted' "$out" "# ~: in all 2 files changed; ostiary diff $w '~' shows them"
+holds 'of the kept part of the home what the next agent obeys is named' "$out" '# steers an agent: ~/.claude/projects/AGENTS.md (*), added'
+lacks 'and a transcript is not' "$out" 'agent: ~/.claude/projects/log'
+holds 'and counted' "$out" "# ~: in all 3 files changed; ostiary diff $w '~' shows them"
 lacks 'what does not outlive the box is not told' "$out" 'elsewhere'
 printf '%s\n' "$out" >"$work/patch"
 git -C "$work/tree" apply -p1 "$work/patch" && [ "$(cat f)" = 3 ] && [ "$(git status --porcelain)" = ' M f' ]
@@ -274,7 +275,7 @@ diff "$w" '~' --name-only
 # shellcheck disable=SC2088 # the tilde is ours
 holds 'the home in full, when it is named' "$out" '~/elsewhere'
 diff "$w" --all
-text 'with --all its kept part as a diff' "$out" $'| steers an agent: ~/.claude/history.jsonl (Claude Code settings)\n| diff --git a/~/.claude/history.jsonl b/~/.claude/history.jsonl\n'
+text 'with --all its kept part as a diff' "$out" $'\n| diff --git a/~/.claude/history.jsonl b/~/.claude/history.jsonl\n'
 diff "$w" "$work/more" --name-only
 same 'a further directory alone' "$out" "$work/more/m"
 

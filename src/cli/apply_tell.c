@@ -162,6 +162,23 @@ static void tell_done(const struct apply_job *j)
         }
 }
 
+/* tell_programs(j): what can be run now, though no class says that somebody does. */
+static void tell_programs(const struct apply_job *j)
+{
+        struct out_names l = {0};
+        enum apply_fate fate = j->is_dry ? FATE_TAKE : FATE_APPLIED;
+        for (size_t i = 0; i < j->n; i++) {
+                if (j->v[i].fate != fate || !j->v[i].change->is_program)
+                        continue;
+                _cleanup_free_ char *name = apply_name(j, &j->v[i]);
+                out_names_add(&l, name);
+        }
+        _cleanup_free_ char *words = out_names_words(&l);
+        if (*words)
+                out_say("of these can be run (executable, or begin with #!): %s", words);
+        strs_free(&l.v);
+}
+
 static void tell_dry(const struct apply_job *j)
 {
         for (size_t i = 0; i < j->n; i++) {
@@ -183,6 +200,7 @@ int apply_tell(struct apply_job *j)
                 tell_dry(j);
         apply_git_tell(j);
         tell_done(j);
+        tell_programs(j);
         int code = left || apply_git_left(j) ? EXIT_NEGATIVE : EXIT_OK;
         tell_each(j, FATE_CONFLICT, "in conflict, left as they are on both sides");
         if (count(j, FATE_CONFLICT))

@@ -68,6 +68,7 @@ struct summary {
         uint64_t all_n, added, modified, deleted;
         uint64_t classes_n[FILE_CLASS_COUNT];
         struct strs names[FILE_CLASS_COUNT];
+        struct out_names programs;
 };
 
 static void name_class(struct summary *m, enum file_class class, const char *name)
@@ -91,6 +92,11 @@ static int count(void *ctx, const struct ws_change *ch)
         if (class != FILE_PLAIN && !(is_home && class == FILE_STEERS_AGENT)) {
                 _cleanup_free_ char *name = changes_name(m->c, ch->root, ch->path);
                 name_class(m, class, name);
+        }
+        if (ch->is_program) {
+                _cleanup_free_ char *name = changes_name(m->c, ch->root, ch->path);
+                _cleanup_free_ char *shown = str_quote(name);
+                out_names_add(&m->programs, shown);
         }
         /* What an agent keeps in its home is its own; only what is not plain is told. */
         bool is_dir = (ch->after.kind == WS_NONE ? ch->before.kind : ch->after.kind) == WS_DIR;
@@ -174,6 +180,9 @@ static void say_classes(const struct summary *m)
                         buf_put_fmt(&b, " and %llu more",
                                     (unsigned long long)(m->classes_n[i] - m->names[i].n));
         }
+        _cleanup_free_ char *programs = out_names_words(&m->programs);
+        if (*programs)
+                buf_put_fmt(&b, "%scan be run: %s", b.len ? "; " : "", programs);
         if (b.len)
                 out_say("look before you apply: %s", buf_cstr(&b));
 }
@@ -244,6 +253,7 @@ void banner_after(const struct stream *s)
                 strs_free(&m.names[i]);
         strs_free(&m.refs);
         strs_free(&m.commits);
+        strs_free(&m.programs.v);
         ws_tally_free(&t);
         store_free(&store);
 }

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/strs.h"
+#include "cli/out.h"
 #include "cli/pager.h"
 #include "git/fetch.h"
 #include "session/changes.h"
@@ -66,6 +67,7 @@ struct diff {
         struct diff_row *rows;
         size_t rows_n;
         uint64_t added_n, removed_n; /* lines */
+        struct out_names programs;   /* what can be run, though no class says so */
         struct strs notes;
 };
 

@@ -72,6 +72,7 @@ static int json_change(struct diff *d, const struct ws_change *c, struct err *er
         json_str(&j, "class", file_class_name(c->class.class));
         json_str(&j, "why", *c->class.why ? c->class.why : NULL);
         json_bool(&j, "odd_name", c->class.is_odd);
+        json_bool(&j, "program", c->is_program);
         json_bool(&j, "ignored", c->is_ignored);
         json_bool(&j, "masked", c->is_masked);
         json_str(&j, "refused", c->refused);

@@ -162,6 +162,11 @@ static int stat_end(struct diff *d, struct err *err)
         for (size_t i = 0; i < d->notes.n; i++)
                 if (ws_print_line(&d->print, PRINT_PLAIN, err, "# %s", d->notes.v[i]) < 0)
                         return -1;
+        _cleanup_free_ char *programs = out_names_words(&d->programs);
+        if (*programs &&
+            ws_print_line(&d->print, PRINT_WARN, err,
+                          "can be run (executable, or begins with #!): %s", programs) < 0)
+                return -1;
         if (d->shown_n == 0)
                 return 0;
         char n[32], plus[32], minus[32];

@@ -40,6 +40,10 @@ static int show(struct diff *d, const struct ws_change *c, struct err *err)
         d->tally.files_n[c->what]++;
         d->tally.classes_n[c->class.class]++;
         d->tally.refused_n += c->refused != NULL;
+        if (c->is_program) {
+                _cleanup_free_ char *name = diff_name(d, c->path);
+                out_names_add(&d->programs, name);
+        }
         return d->form->change(d, c, err);
 }
 
@@ -292,6 +296,7 @@ void diff_free(struct diff *d)
                 free(d->rows[i].name);
         free(d->rows);
         ws_tally_free(&d->tally);
+        strs_free(&d->programs.v);
         strs_free(&d->notes);
         git_fetch_free(&d->fetch);
         free(d->new_dir);

@@ -286,3 +286,22 @@ char *out_command(char *const *argv)
         buf_free(&b);
         return s;
 }
+
+enum { NAMES_MAX = 8 };
+
+void out_names_add(struct out_names *l, const char *quoted)
+{
+        l->n++;
+        if (l->v.n < NAMES_MAX)
+                strs_add(&l->v, quoted);
+}
+
+char *out_names_words(const struct out_names *l)
+{
+        _cleanup_buf_ struct buf b = {0};
+        for (size_t i = 0; i < l->v.n; i++)
+                buf_put_fmt(&b, "%s%s", i ? ", " : "", l->v.v[i]);
+        if (l->n > l->v.n)
+                buf_put_fmt(&b, " and %llu more", (unsigned long long)(l->n - l->v.n));
+        return str_dup(b.len ? buf_cstr(&b) : "");
+}

@@ -7,8 +7,11 @@
 #ifndef CLI_OUT_H
 #define CLI_OUT_H
 
+#include "base/strs.h"
+
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct err;
 struct buf;
@@ -61,5 +64,14 @@ const char *out_age(long seconds, char buf[16]);
 char *out_path(const char *path);
 /* out_command(argv): words joined, quoted where needed; the caller frees. */
 char *out_command(char *const *argv);
+
+/* Names for one line: the first few, and how many more there are. out_names_add takes a name that is
+ * quoted already; out_names_words: "a, b and 3 more", "" for none; the caller frees. */
+struct out_names {
+        struct strs v;
+        uint64_t n;
+};
+void out_names_add(struct out_names *, const char *quoted);
+char *out_names_words(const struct out_names *);
 
 #endif

@@ -33,6 +33,7 @@ struct ws_change {
                             it, so they must be approved with it */
         bool is_ignored; /* build output, by the host's own ignore files or by name; plain, or runs
                             on build (installed packages, which apply must not take as plain) */
+        bool is_program; /* plain, of a kind that can be run: executable, or begins with "#!" */
         bool is_masked;  /* what the box saw was a stand-in of ours: never applied */
         const char *refused; /* a constant sentence why apply never takes it (device, outward link,
                                 ...), or NULL */

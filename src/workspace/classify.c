@@ -488,9 +488,28 @@ void classify_at(struct classify *c, const struct ws_dir *before, const struct w
         c->is_at = true;
 }
 
+/* classify_home(path, verdict): of a private home nothing lands; what the next box gets of it is what
+ * the agent keeps: sessions, histories, snapshots. Their place says nothing, since all of it lies in
+ * the agent's own directory. What is left is what the next agent obeys, by its own name. */
+static void classify_home(const char *path, bool is_dir, struct file_class_verdict *v)
+{
+        const char *slash = strrchr(path, '/');
+        file_class_of(NULL, slash ? slash + 1 : path, v);
+        if (v->class != FILE_STEERS_AGENT || is_dir)
+                say(v, FILE_PLAIN, "");
+}
+
 void classify_change(struct classify *c, struct ws_change *change)
 {
         c->judged[0] = 0;
+        if (c->root->kind == WS_ROOT_HOME) {
+                classify_home(change->path,
+                              change->after.kind == WS_DIR || change->before.kind == WS_DIR,
+                              &change->class);
+                change->judged[0] = 0;
+                c->is_at = false;
+                return;
+        }
         judge(c, change->path, change->before.kind, change->after.kind,
               change->what == WS_MODE && (change->before.mode ^ change->after.mode) & 07777,
               &change->class);

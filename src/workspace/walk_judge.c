@@ -147,6 +147,24 @@ static const char *refusal(const struct walk_frame *f, const char *name, const s
         return c->after.kind == WS_LINK ? link_refusal(f, name, c) : NULL;
 }
 
+/* is_program(f, name, c): no table knows every name, so what can be run is at least named. Of what
+ * was there before, only what changed in it, or that it may be run now. */
+static bool is_program(const struct walk_frame *f, const char *name, const struct ws_change *c)
+{
+        char head[2];
+        bool is_new = c->what != WS_MODE || (c->after.mode & ~c->before.mode & 0111);
+        if (c->class.class != FILE_PLAIN || c->is_ignored || c->refused || !is_new ||
+            c->after.kind != WS_FILE)
+                return false;
+        if (c->after.mode & 0111)
+                return true;
+        if (c->what == WS_MODE || c->after.size < sizeof head)
+                return false;
+        _cleanup_close_ int fd = ws_dir_file(f->after, name, &c->after, NULL);
+        return fd >= 0 && pread(fd, head, sizeof head, 0) == sizeof head && head[0] == '#' &&
+               head[1] == '!';
+}
+
 void walk_judge(struct walk *w, struct walk_frame *f, const char *name, struct ws_change *c)
 {
         const struct ws_query *q = w->query;
@@ -169,6 +187,7 @@ void walk_judge(struct walk *w, struct walk_frame *f, const char *name, struct w
         c->is_ignored = (class == FILE_PLAIN || (class == FILE_RUNS_ON_BUILD && f->ignored)) &&
                         !c->class.is_odd && (!c->refused || c->after.kind == WS_LINK) &&
                         (f->ignored || is_output(w, f, name, c)) && may_hide(f, c);
+        c->is_program = w->root->kind == WS_ROOT_COW && is_program(f, name, c);
 }
 
 /* count_ignored(w, f, c): by the ignored directory it is in; a file that is ignored by itself, by
