@@ -48,6 +48,31 @@ box "$tag-s" 'git checkout -qb side; git init -q --bare /tmp/bb; cp -r /tmp/bb x
 	git add -f x; git commit -qm bare; git checkout -q main; rm -rf x'
 stays 'a git directory committed as files' "$tag-s" heads/side
 
+# What the host's own settings and links make of a path.
+repo hookdir
+mkdir hk && echo true >hk/post-merge && git add -A && git commit -qm s && git config core.hooksPath hk
+box "$tag-h1" 'git checkout -qb side; echo evil >hk/post-merge; git commit -qam tidy; git checkout -q main'
+stays 'a hook where core.hooksPath leads' "$tag-h1" heads/side
+repo hooklink
+mkdir scripts && echo true >scripts/pre && git add -A && git commit -qm s && ln -s ../../scripts/pre .git/hooks/post-merge
+box "$tag-h2" 'git checkout -qb side; echo evil >scripts/pre; git commit -qam tidy; git checkout -q main'
+stays 'what a hook of the host leads to' "$tag-h2" heads/side
+repo included
+echo '[x]' >gitcfg && git add -A && git commit -qm s && git config include.path ../gitcfg
+box "$tag-h3" 'git checkout -qb side; printf "[alias]\n x = !touch P\n" >gitcfg; git commit -qam tidy; git checkout -q main'
+stays 'a file that the configuration includes' "$tag-h3" heads/side
+repo branchlink
+git checkout -qb dev && mkdir gh && echo k >gh/k && ln -s gh .github && git add -A && git commit -qm dev && git checkout -q main
+box "$tag-h4" 'git checkout -q dev; mkdir gh/workflows; echo on >gh/workflows/x.yml; git add -A; git commit -qm tidy; git checkout -q main'
+stays 'a link that another branch of the host has' "$tag-h4" heads/dev
+repo below
+git init -q .claude && echo '{}' >.claude/settings.json && git -C .claude add . && git -C .claude commit -qm s
+box "$tag-h5" 'cd .claude; git checkout -qb side; echo "{1}" >settings.json; git commit -qam tidy; git checkout -q main'
+say "$ostiary" diff "$tag-h5"
+holds 'a repository below a directory that a row names: diff names it' "$out" 'committed: .claude/settings.json'
+say "$ostiary" apply "$tag-h5" --yes
+same 'and --yes leaves it' "$code $(git -C .claude for-each-ref --format='%(refname)')" '1 refs/heads/main'
+
 # --- what is asked, and what lands -----------------------------------------------------------------------------------------
 DIRTY='echo "*.h text" >>.gitattributes; git add .gitattributes; git commit -qm plain; echo "* filter=evil" >>.gitattributes'
 repo ontop
@@ -107,8 +132,10 @@ say "$ostiary" create -q -n "$tag-r"
 say "$ostiary" apply "$tag-r" --yes
 "$ostiary" exec "$tag-r" -- sh -c 'git branch -qD fix; git checkout -qb fix/two; echo g >g; git add g; git commit -qm two; git checkout -q main; echo z >z; git add z; git commit -qm onmain' >/dev/null 2>&1
 say "$ostiary" apply "$tag-r" --yes
-same 'a branch that became a directory of branches' "$code $(git log -1 --format=%s) $(git for-each-ref --format='%(refname)' refs/ostiary | tr '\n' ' ')" \
+same 'a branch that became a directory of branches' "$code $(git log -1 --format=%s) $(git for-each-ref --format='%(refname)' "refs/ostiary/$tag-r/heads" | tr '\n' ' ')" \
 	"0 onmain refs/ostiary/$tag-r/heads/fix/two refs/ostiary/$tag-r/heads/main "
+same 'what it was before is kept' "$(git for-each-ref --format='%(subject)' "refs/ostiary/$tag-r/was")" fix
+holds 'and told' "$err" "refs/ostiary/$tag-r/was/"
 "$ostiary" exec "$tag-r" -- sh -c 'echo 1 >>a; git stash -q' >/dev/null 2>&1
 say "$ostiary" apply "$tag-r" --yes
 first=$(git rev-parse "ostiary/$tag-r/stash/0")
@@ -145,6 +172,13 @@ git submodule --quiet add "$work/sublib" lib && git -C lib checkout -q main && g
 box "$tag-sub" 'cd lib; git checkout -q main; echo x >>a; git commit -qam inlib; cd ..; git add lib; git commit -qm bump'
 say "$ostiary" apply "$tag-sub" --yes
 same 'a submodule moves before what points to it' "$(git -C lib log -1 --format=%s) $(git log -1 --format=%s) $(git status --porcelain)" 'inlib bump '
+
+repo shadow
+mkdir sub && echo 1 >sub/x && git add -A && git commit -qm sub
+box "$tag-sh" 'echo box >>sub/x; git commit -qam box; git init -q sub; git -C sub add x; git -C sub commit -qm n'
+echo mine >>sub/x
+say "$ostiary" apply "$tag-sh" --yes
+same 'a nested repository of the box hides no file of the outer one' "$(git log -1 --format=%s) $(tail -n 1 sub/x)" 'sub mine'
 
 repo together
 box "$tag-2" 'for i in 1 2 3 4 5 6; do echo $i >f$i; git add f$i; git commit -qm $i; done'

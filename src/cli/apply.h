@@ -56,6 +56,7 @@ struct apply_unit {
         bool is_here;     /* its commits are on the host, or will be: a merge brings them in */
         struct git_land *land;
         bool is_done;
+        struct strs kept; /* refs that keep what others were before */
 };
 
 struct apply_job {

@@ -440,6 +440,23 @@ static void give_up(struct apply_job *j, struct apply_unit *u, const char *why)
                 }
 }
 
+/* note_names(j, u, err): the names that this box makes below refs/ostiary, so that they are known as
+ * its own next time. */
+static int note_names(const struct apply_job *j, struct apply_unit *u, struct err *err)
+{
+        size_t n = 0;
+        const struct git_move *moves = git_land_moves(u->land, &n);
+        for (size_t k = 0; k < n; k++) {
+                if (!*moves[k].to || !str_starts(moves[k].ref, "refs/ostiary/"))
+                        continue;
+                if (moves[k].is_kept)
+                        strs_add(&u->kept, moves[k].ref);
+                if (fetched_note(j->c->box_fd, u->repo->host_common, moves[k].ref, err) < 0)
+                        return -1;
+        }
+        return 0;
+}
+
 static void begin_unit(struct apply_job *j, struct apply_unit *u)
 {
         struct git_repo *r = u->repo;
@@ -458,12 +475,10 @@ static void begin_unit(struct apply_job *j, struct apply_unit *u)
         if (r->host_common)
                 fetched_known(j->c->box_fd, r->host_common, &known);
         u->land = git_land_begin(r, j->c->id, takes, u->takes_head, &known, &err);
-        for (size_t k = 0; u->land && k < r->refs_n; k++)
-                if (takes[k] &&
-                    fetched_note(j->c->box_fd, r->host_common, r->refs[k].local, &err) < 0) {
-                        git_land_end(u->land);
-                        u->land = NULL;
-                }
+        if (u->land && note_names(j, u, &err) < 0) {
+                git_land_end(u->land);
+                u->land = NULL;
+        }
         if (!u->land)
                 give_up(j, u, err.text);
 }
@@ -584,6 +599,7 @@ void apply_git_free(struct apply_job *j)
                 free(j->units[i].refs);
                 free(j->units[i].waits);
                 free(j->units[i].items_wait);
+                strs_free(&j->units[i].kept);
         }
         free(j->units);
         git_fetch_free(&j->fetch);

@@ -171,6 +171,8 @@ void apply_git_tell(const struct apply_job *j)
                         _cleanup_free_ char *in = git_in(u->repo);
                         out_say("what the box committed%s stays in it: %s", in, u->repo->waits);
                 }
+                for (size_t k = 0; k < u->kept.n && u->is_done; k++)
+                        out_say("what a ref of the box was before is kept as %s", u->kept.v[k]);
                 tell_head(u);
         }
 }

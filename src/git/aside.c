@@ -54,7 +54,7 @@ void aside_staged(struct fetch *f)
         for (size_t i = 0; i < n; i++)
                 git_bag_add(&bag, &raws[i], NULL);
         /* Its blobs are the box's word: the class of the name alone. */
-        struct fetch_classes classes = {.table = f->want->classes};
+        struct fetch_classes classes = {.table = f->want->classes, .top = f->repo->path};
         git_bag_settle(&bag, &classes, &f->repo->staged);
 }
 

@@ -12,7 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLASSES_BLOBS_MAX = 4096, CLASSES_ALL_MAX = 64 << 20, LINKS_ALL_MAX = 256 << 20, LINKS_TREES_MAX = 64 };
+enum {
+        CLASSES_BLOBS_MAX = 4096,
+        CLASSES_ALL_MAX = 64 << 20,
+        LINKS_ALL_MAX = 256 << 20,
+        LINKS_TREES_MAX = 64
+};
 
 void fetch_classes_free(struct fetch_classes *c)
 {
@@ -102,8 +107,8 @@ static void classes_tree_links(struct fetch_classes *c, const char *id, struct s
         struct err none = {0};
         if (!*id || !tips_is_known(f, id))
                 return;
-        if (fetch_ours(f, FETCH_ARGV("ls-tree", "-r", "-z", "--full-tree", id), NULL, &out, &none) !=
-            0) {
+        if (fetch_ours(f, FETCH_ARGV("ls-tree", "-r", "-z", "--full-tree", id), NULL, &out,
+                       &none) != 0) {
                 c->are_links_lost = true;
                 return;
         }
@@ -239,6 +244,18 @@ static void classes_by_shape(const char *path, struct file_class_verdict *v)
                 classes_say(v, "can make a git directory");
 }
 
+/* classes_by_path(c, path, verdict): by its name in the repository, and in the workspace: a repository
+ * may lie below a directory that a row names. */
+static void classes_by_path(const struct fetch_classes *c, const char *path,
+                            struct file_class_verdict *v)
+{
+        file_class_of(c->table, path, v);
+        if (v->class != FILE_PLAIN || !c->top || !*c->top)
+                return;
+        _cleanup_free_ char *whole = str_fmt("%s/%s", c->top, path);
+        file_class_of(c->table, whole, v);
+}
+
 /* classes_by_host(c, path, verdict): the judge of the work tree's files. Of files whose content
  * decides it would say the place alone. */
 static void classes_by_host(const struct fetch_classes *c, const char *path,
@@ -247,7 +264,7 @@ static void classes_by_host(const struct fetch_classes *c, const char *path,
         const struct git_want *want = c->from ? c->from->want : NULL;
         if (v->class != FILE_PLAIN || !want || !want->judge || classes_is_read(path))
                 return;
-        const char *top = c->from->repo->path;
+        const char *top = c->top ? c->top : "";
         _cleanup_free_ char *whole = str_fmt("%s%s%s", top, *top ? "/" : "", path);
         want->judge(want->judge_arg, whole, v);
 }
@@ -256,7 +273,7 @@ void fetch_class_of(struct fetch_classes *c, const struct git_raw *r,
                     struct file_class_verdict *verdict)
 {
         bool is_link = (r->mode & 0170000) == 0120000 || (r->mode_was & 0170000) == 0120000;
-        file_class_of(c->table, r->path, verdict);
+        classes_by_path(c, r->path, verdict);
         classes_by_content(c, r, verdict);
         classes_by_shape(r->path, verdict);
         classes_by_host(c, r->path, verdict);

@@ -106,7 +106,7 @@ static void fetch_repo(struct fetch *f)
         f->is_done = true;
         if (f->owner != f)
                 fetch_repo(f->owner);
-        f->classes = (struct fetch_classes){.table = f->want->classes, .from = f};
+        f->classes = (struct fetch_classes){.table = f->want->classes, .top = r->path, .from = f};
         if (r->waits || tips_list(f) < 0)
                 return;
         if (!r->shares && (take_all(f) < 0 || read_all(f) < 0))

@@ -21,6 +21,7 @@
 /* Blobs whose content decides a class: .gitmodules, .gitattributes. */
 struct fetch_classes {
         const struct file_classes *table;
+        const char *top;    /* where the repository lies in the workspace; NULL: at its top */
         struct fetch *from; /* where they are read; NULL: classes by path alone */
         struct {
                 char id[GIT_ID_MAX + 1];

@@ -154,9 +154,41 @@ static bool land_is_below(const char *a, const char *b)
         return strcmp(a, b) != 0 && (str_is_beneath(a, b) || str_is_beneath(b, a));
 }
 
+/* land_keep(l, box, id): a tip that is about to lose its ref, though nothing else on the host may name
+ * it: it stays under a name of its own. */
+static void land_keep(struct git_land *l, const char *box, const char *id)
+{
+        _cleanup_free_ char *name = str_fmt("refs/ostiary/%s/was/%.12s", box, id);
+        for (size_t i = 0; i < l->moves_n; i++)
+                if (strcmp(l->moves[i].ref, name) == 0)
+                        return;
+        _cleanup_buf_ struct buf now = {0};
+        struct err none = {0};
+        const char *const argv[] = {"rev-parse", "--verify", "-q", name, NULL};
+        if (land_git(l->repo, argv, NULL, NULL, &now, &none) == 0)
+                return;
+        land_move(l, name, "", id);
+        l->moves[l->moves_n - 1].is_kept = true;
+}
+
+/* land_is_lost(l, from, to): is ${from} not among what ${to} reaches? */
+static bool land_is_lost(const struct git_land *l, const char *from, const char *to)
+{
+        const struct git_repo *r = l->repo;
+        _cleanup_strs_ struct strs env = {0};
+        struct err none = {0};
+        if (r->quarantine) {
+                strs_addf(&env, "GIT_OBJECT_DIRECTORY=%s", r->quarantine);
+                strs_addf(&env, "GIT_ALTERNATE_OBJECT_DIRECTORIES=%s/objects", r->host_common);
+        }
+        const char *const argv[] = {"merge-base", "--is-ancestor", from, to, NULL};
+        return land_git(r, argv, NULL, &env, NULL, &none) < 0;
+}
+
 /* land_make_room(l, ref, known): names that earlier applies of this box made, that it has no more
  * use for, and that are in the way of a new one. */
-static void land_make_room(struct git_land *l, const struct git_ref *ref, const struct strs *known)
+static void land_make_room(struct git_land *l, const char *box, const struct git_ref *ref,
+                           const struct strs *known)
 {
         for (size_t i = 0; known && i < known->n; i++) {
                 if (!land_is_below(known->v[i], ref->local) || strs_has(&l->stale, known->v[i]))
@@ -170,22 +202,28 @@ static void land_make_room(struct git_land *l, const struct git_ref *ref, const 
                         str_fmt("%.*s", (int)strcspn(buf_cstr(&id), "\n"), buf_cstr(&id));
                 strs_add(&l->stale, known->v[i]);
                 land_move(l, known->v[i], text, "");
+                if (land_is_lost(l, text, ref->tip))
+                        land_keep(l, box, text);
         }
 }
 
 /* land_plan(l, takes, takes_head, known): every ref that moves; the work tree's branch last. */
-static void land_plan(struct git_land *l, const bool *takes, bool takes_head,
+static void land_plan(struct git_land *l, const char *box, const bool *takes, bool takes_head,
                       const struct strs *known)
 {
         const struct git_repo *r = l->repo;
         for (size_t i = 0; i < r->refs_n; i++)
                 if (takes[i])
-                        land_make_room(l, &r->refs[i], known);
+                        land_make_room(l, box, &r->refs[i], known);
         for (size_t i = 0; i < r->refs_n; i++) {
                 const struct git_ref *ref = &r->refs[i];
                 bool is_stale = strs_has(&l->stale, ref->local);
-                if (takes[i])
-                        land_move(l, ref->local, is_stale ? "" : ref->landed, ref->tip);
+                if (!takes[i])
+                        continue;
+                land_move(l, ref->local, is_stale ? "" : ref->landed, ref->tip);
+                if (!is_stale && *ref->landed && strcmp(ref->landed, ref->tip) != 0 &&
+                    land_is_lost(l, ref->landed, ref->tip))
+                        land_keep(l, box, ref->landed);
         }
         l->has_head = takes_head;
         if (takes_head)
@@ -204,7 +242,7 @@ struct git_land *git_land_begin(struct git_repo *r, const char *box, const bool 
                 goto fail;
         if (land_stale(l, box, known, err) < 0 || land_objects(r, takes, err) < 0)
                 goto fail;
-        land_plan(l, takes, takes_head, known);
+        land_plan(l, box, takes, takes_head, known);
         if (takes_head) {
                 l->has_index = true;
                 if (land_index_lock(&l->index, r->dir, r->host_git, err) < 0 ||

@@ -16,6 +16,7 @@ struct git_move {
         char *ref;
         char from[GIT_ID_MAX + 1]; /* "": it is made */
         char to[GIT_ID_MAX + 1];   /* "": it is removed */
+        bool is_kept;              /* made to keep what another ref was before */
         char *failed;              /* after git_land_commit: why it did not move; or NULL */
 };
 

@@ -6,9 +6,12 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "git/beneath.h"
+#include "git/blob.h"
 #include "git/land.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { STATUS_MAX = 256 << 20 };
@@ -111,13 +114,27 @@ static bool status_read(const char *line, struct status_line *s)
         return true;
 }
 
-/* is_in_the_way(s, to, is_pending, arg): staged as something else than the commits make it, or
- * changed where the box's file is another one. */
-static bool is_in_the_way(const struct status_line *s, const struct git_path *to,
+/* is_target(tree, s, to): has the host's own file what the commits make of it? */
+static bool is_target(const char *tree, const struct status_line *s, const struct git_path *to)
+{
+        _cleanup_free_ char *path = str_fmt("%s/%s", tree, s->path);
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        struct stat st;
+        char id[GIT_ID_MAX + 1];
+        return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+               git_blob_of_file(fd, (uint64_t)st.st_size, strlen(to->id), id) &&
+               strcmp(id, to->id) == 0;
+}
+
+/* is_in_the_way(tree, s, to, is_pending, arg): staged as something else than the commits make it,
+ * changed where the box's file is another one, or a file of the user's where the commits bring one. */
+static bool is_in_the_way(const char *tree, const struct status_line *s, const struct git_path *to,
                           bool (*is_pending)(void *, const char *), void *arg)
 {
         bool is_staged = s->index != '.' && s->index != '?';
         if (is_staged && (!s->id || strncmp(s->id, to->id, s->id_len) != 0))
+                return true;
+        if (s->index == '?' && to->mode && !is_target(tree, s, to))
                 return true;
         return s->tree != '.' && is_pending(arg, s->path);
 }
@@ -141,7 +158,7 @@ static int dirty(const struct git_repo *r, bool (*is_pending)(void *, const char
                 if (!status_read(line, &s))
                         continue;
                 const struct git_path *to = git_paths_find(&r->touched, s.path);
-                if (!to || !is_in_the_way(&s, to, is_pending, arg))
+                if (!to || !is_in_the_way(r->dir, &s, to, is_pending, arg))
                         continue;
                 _cleanup_free_ char *shown = str_quote(s.path);
                 *why = str_fmt("%s is %s on the host", shown,

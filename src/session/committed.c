@@ -7,6 +7,7 @@
 #include "git/blob.h"
 #include "session/fetched.h"
 
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -49,17 +50,39 @@ static bool committed_same(const struct ws_change *ch, const struct git_path *p)
         return false;
 }
 
+/* committed_touch(f, path, repo): the deepest repository around ${path} whose commits touch it; one
+ * that only the box has hides none of the host's. NULL: none does. */
+static const struct git_path *committed_touch(const struct git_fetch *f, const char *path,
+                                              struct git_repo **repo)
+{
+        const struct git_path *best = NULL;
+        size_t best_rank = 0;
+        for (size_t i = 0; i < f->n; i++) {
+                struct git_repo *r = &f->v[i];
+                const char *in = fetched_path(r, path);
+                const struct git_path *p = in ? git_paths_find(&r->touched, in) : NULL;
+                size_t rank = strlen(r->path) + (r->host_git ? PATH_MAX : 0);
+                if (!p || (best && rank < best_rank))
+                        continue;
+                best = p;
+                best_rank = rank;
+                *repo = r;
+        }
+        return best;
+}
+
 enum committed committed_of(const struct git_fetch *f, const struct ws_change *ch,
                             struct git_repo **repo)
 {
-        struct git_repo *r = strcmp(ch->root->name, "ws") == 0 ? fetched_repo(f, ch->path) : NULL;
+        bool is_ws = strcmp(ch->root->name, "ws") == 0;
+        struct git_repo *r = is_ws ? fetched_repo(f, ch->path) : NULL;
+        /* Files of a work tree that the host does not have stay with it. */
+        bool is_spare = r && r->is_spare;
+        const struct git_path *p = is_ws && !is_spare ? committed_touch(f, ch->path, &r) : NULL;
         if (repo)
                 *repo = r;
-        /* Files of a work tree that the host does not have stay with it. */
-        if (r && r->is_spare)
+        if (is_spare)
                 return COMMITTED_AND_CHANGED;
-        const struct git_path *p =
-                r ? git_paths_find(&r->touched, fetched_path(r, ch->path)) : NULL;
         if (!p)
                 return COMMITTED_NOT_TOUCHED;
         return committed_same(ch, p) ? COMMITTED_WHOLLY : COMMITTED_AND_CHANGED;

@@ -40,10 +40,11 @@ static uint64_t sysv_column(int fd, const char *column)
 
 uint64_t usage_sysv(const struct usage_eyes *e)
 {
-        enum { SEM_BYTES = 64 }; /* what one semaphore costs the kernel */
+        enum { SEM_BYTES = 64, MSG_BYTES = 64 }; /* what one costs the kernel, however small */
         return sysv_column(e->fd[MSG_WATCHED_SHM], "rss") +
                sysv_column(e->fd[MSG_WATCHED_SHM], "swap") +
                sysv_column(e->fd[MSG_WATCHED_MSG], "cbytes") +
+               sysv_column(e->fd[MSG_WATCHED_MSG], "qnum") * MSG_BYTES +
                sysv_column(e->fd[MSG_WATCHED_SEM], "nsems") * SEM_BYTES;
 }
 

@@ -468,9 +468,9 @@ static void aside(void)
            "\"$(printf 'a\\033[2Jb')\"");
         fetch("");
         CHECK("a setting is told as a command",
-              strs_has(&repo()->config, "git config alias.x '!it'\\''s'"));
+              strs_has(&repo()->config, "(runs on commit) git config alias.x '!it'\\''s'"));
         CHECK("control characters are not",
-              strs_has(&repo()->config, "git config core.x $'a\\x1b[2Jb'"));
+              strs_has(&repo()->config, "(runs on commit) git config core.x $'a\\x1b[2Jb'"));
         CHECK("nor is one that is gone",
               strs_has(&repo()->config, "git config --unset-all my.old"));
 }
