@@ -467,10 +467,10 @@ static void aside(void)
         sh("cd box; git config --unset my.old; git config alias.x \"!it's\"; git config core.x "
            "\"$(printf 'a\\033[2Jb')\"");
         fetch("");
-        CHECK("a setting is told as a command",
-              strs_has(&repo()->config, "git config alias.x '!it'\\''s'"));
+        CHECK("a setting is told as a command, and that it runs something",
+              strs_has(&repo()->config, "(runs on commit) git config alias.x '!it'\\''s'"));
         CHECK("control characters are not",
-              strs_has(&repo()->config, "git config core.x $'a\\x1b[2Jb'"));
+              strs_has(&repo()->config, "(runs on commit) git config core.x $'a\\x1b[2Jb'"));
         CHECK("nor is one that is gone",
               strs_has(&repo()->config, "git config --unset-all my.old"));
 }
