@@ -180,6 +180,39 @@ echo mine >>sub/x
 say "$ostiary" apply "$tag-sh" --yes
 same 'a nested repository of the box hides no file of the outer one' "$(git log -1 --format=%s) $(tail -n 1 sub/x)" 'sub mine'
 
+repo selflink
+ln -s . self && git add -A && git commit -qm self
+box "$tag-sl" 'echo x >>a; git commit -qam m'
+say "$ostiary" apply "$tag-sl" --yes
+same 'a link to its own directory makes nothing dangerous' "$code $(git log -1 --format=%s)" '0 m'
+
+repo headfile
+mkdir fix && echo 'ref: refs/heads/main' >fix/HEAD && git add -A && git commit -qm fixture
+box "$tag-hf" 'git checkout -qb side; mkdir -p fix/objects fix/refs; echo k >fix/objects/k; echo k >fix/refs/k; printf "[core]\n\tbare = false\n" >fix/config
+	git add -f fix; git commit -qm notes; git checkout -q main; rm -rf fix/objects fix/refs fix/config'
+stays 'the rest of a git directory beside a HEAD of the host' "$tag-hf" heads/side
+
+repo otherbranch
+git branch dev && echo m >m && echo more >>a && git add -A && git commit -qm 'on main'
+box "$tag-ob" 'git checkout -q dev; echo x >x; git add x; git commit -qm onDev'
+say "$ostiary" apply "$tag-ob" --yes
+same 'a box that ends on an older branch takes nothing of the host back' "$(git log -1 --format=%s) $(git status --porcelain) $(cat m)" 'on main  m'
+
+repo masked
+echo '{"key":"sk_live_abcdefghijklmnopqrstuvwx1234"}' >credentials.json
+box "$tag-ma" 'echo n >n; git add -A; git commit -qm all'
+say "$ostiary" apply "$tag-ma" --yes
+same 'a stand-in that was committed moves no branch' "$(git log -1 --format=%s) $(git ls-files credentials.json) $(grep -c sk_live_abcdef credentials.json)" 'first  1'
+holds 'and that is said' "$err" 'stand-in'
+
+repo bare
+box "$tag-ba" 'echo x >>a; git commit -qam m; git config core.bare true'
+say "$ostiary" apply "$tag-ba" --yes
+same 'a repository that says it is bare is told' "$code" 1
+holds 'with what makes it so' "$err" 'core.bare'
+case $err in *'nothing pending'*) r=1 ;; *) r=0 ;; esac
+check 'and the box is not said to be empty' $r "$err"
+
 repo together
 box "$tag-2" 'for i in 1 2 3 4 5 6; do echo $i >f$i; git add f$i; git commit -qm $i; done'
 for i in 1 2 3; do

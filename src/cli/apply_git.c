@@ -246,6 +246,21 @@ static const struct git_path *find_module(const struct apply_job *j, const struc
         return NULL;
 }
 
+/* find_masked(j, u): a path that the commits touch and where the box saw a stand-in of ours: the
+ * user's own file must not become the one that git takes for changed. */
+static const struct git_path *find_masked(const struct apply_job *j, const struct apply_unit *u)
+{
+        const struct ws_query *q = &j->c->query;
+        for (size_t i = 0; q->is_masked && i < u->repo->touched.n; i++) {
+                const struct git_path *p = &u->repo->touched.v[i];
+                _cleanup_free_ char *path =
+                        str_fmt("%s%s%s", u->repo->path, *u->repo->path ? "/" : "", p->path);
+                if (q->is_masked(q->arg, "ws", path))
+                        return p;
+        }
+        return NULL;
+}
+
 /* find_obstacle(j, u): what keeps the branch from moving, before anybody is asked. */
 static void find_obstacle(struct apply_job *j, struct apply_unit *u)
 {
@@ -262,6 +277,14 @@ static void find_obstacle(struct apply_job *j, struct apply_unit *u)
                 unit_waits(u, str_fmt("%s: %s", name,
                                       it->fate == FATE_CONFLICT ? apply_conflict_words(it->conflict)
                                                                 : it->why));
+                return;
+        }
+        const struct git_path *masked = find_masked(j, u);
+        if (masked) {
+                _cleanup_free_ char *name = str_quote(masked->path);
+                unit_waits(u, str_fmt("%s holds a secret on the host, and its commits have the "
+                                      "stand-in for it",
+                                      name));
                 return;
         }
         const struct git_path *module = find_module(j, u);

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 
 enum {
         CLASSES_BLOBS_MAX = 4096,
@@ -234,14 +236,47 @@ static void classes_say(struct file_class_verdict *v, const char *why)
         snprintf(v->why, sizeof v->why, "%s", why);
 }
 
-/* classes_by_shape(path, verdict): no directory is a git directory without a file HEAD. Which of its
- * parts come together on the host, over branches and applies, nobody can tell; so this one is what
- * is asked for (case 62). */
-static void classes_by_shape(const char *path, struct file_class_verdict *v)
+/* classes_is_part(name, len): one of the names by which git works in its directory. */
+static bool classes_is_part(const char *name, size_t len)
 {
-        const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-        if (v->class == FILE_PLAIN && git_shape_bit(name, strlen(name)) == GIT_SHAPE_HEAD)
+        static const char *const parts[] = {"config", "hooks",     "info",    "packed-refs",
+                                            "index",  "worktrees", "modules", "config.worktree"};
+        if (git_shape_bit(name, len))
+                return true;
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+                if (strlen(parts[i]) == len && strncasecmp(parts[i], name, len) == 0)
+                        return true;
+        return false;
+}
+
+/* classes_has_head(c, path, len): has the host's work tree a HEAD in the directory that the first
+ * ${len} bytes of ${path} name? */
+static bool classes_has_head(const struct fetch_classes *c, const char *path, size_t len)
+{
+        const char *top = c->top ? c->top : "";
+        _cleanup_free_ char *head = str_fmt("%s/%s%s%.*s%sHEAD", c->from->want->workspace, top,
+                                            *top ? "/" : "", (int)len, path, len ? "/" : "");
+        struct stat st;
+        return lstat(head, &st) == 0;
+}
+
+/* classes_by_shape(c, path, verdict): no directory is a git directory without a file HEAD. Which of
+ * its parts come together on the host, over branches and applies, nobody can tell; so this one is
+ * asked for wherever it comes, and any other part beside one that the host has (case 62). */
+static void classes_by_shape(const struct fetch_classes *c, const char *path,
+                             struct file_class_verdict *v)
+{
+        const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+        if (v->class != FILE_PLAIN)
+                return;
+        if (git_shape_bit(last, strlen(last)) == GIT_SHAPE_HEAD)
                 classes_say(v, "can make a git directory");
+        for (const char *p = path; c->from && v->class == FILE_PLAIN && p;) {
+                size_t n = strcspn(p, "/"), above = p == path ? 0 : (size_t)(p - path) - 1;
+                if (classes_is_part(p, n) && classes_has_head(c, path, above))
+                        classes_say(v, "can make a git directory");
+                p = p[n] ? p + n + 1 : NULL;
+        }
 }
 
 /* classes_by_path(c, path, verdict): by its name in the repository, and in the workspace: a repository
@@ -275,7 +310,7 @@ void fetch_class_of(struct fetch_classes *c, const struct git_raw *r,
         bool is_link = (r->mode & 0170000) == 0120000 || (r->mode_was & 0170000) == 0120000;
         classes_by_path(c, r->path, verdict);
         classes_by_content(c, r, verdict);
-        classes_by_shape(r->path, verdict);
+        classes_by_shape(c, r->path, verdict);
         classes_by_host(c, r->path, verdict);
         if (verdict->class == FILE_PLAIN && is_link)
                 file_class_leads(c->table, r->path, verdict);

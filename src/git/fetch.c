@@ -155,9 +155,13 @@ int git_fetch_pending(const struct git_want *want, struct err *err)
         if (!git_call_is_there())
                 return 0;
         int r = look_all(&list, &works, want, &left_ms, err);
-        for (size_t i = 0; r == 0 && !is_some && i < list.n; i++)
-                if (!list.v[i].waits && !list.v[i].shares && tips_list(&works[i]) == 0)
+        for (size_t i = 0; r == 0 && !is_some && i < list.n; i++) {
+                struct git_repo *one = &list.v[i];
+                if (!one->waits && !one->shares && tips_list(&works[i]) == 0)
                         is_some = tips_pending(&works[i]);
+                /* What cannot be read now is in the box alone. */
+                is_some |= one->waits && !one->is_spare;
+        }
         for (size_t i = 0; i < list.n; i++)
                 fetch_work_free(&works[i]);
         free(works);

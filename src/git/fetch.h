@@ -105,9 +105,10 @@ struct git_repo {
         char base_id[GIT_ID_MAX + 1]; /* common ancestor of both; "" when there is none */
         bool is_ff; /* the same branch, and the host's commit is an ancestor of the box's (or the
                        host has none yet) and not the same */
-        struct git_paths touched; /* base..head: what the commits change in the work tree, with
-                                     classes; empty when head_id is host_head_id */
-        struct git_paths staged;  /* in the box's index otherwise than in its HEAD. What its work
+        struct git_paths
+                touched;         /* what the box's HEAD has otherwise than the host's, with classes:
+                                     these paths land with commits or not at all */
+        struct git_paths staged; /* in the box's index otherwise than in its HEAD. What its work
                                      tree has as well is no news: committed_is_in_tree. Shown,
                                      never taken */
         struct strs config; /* `git config ...` commands that would make what the box changed in

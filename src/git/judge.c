@@ -30,7 +30,10 @@ int judge_head(struct fetch *f)
                 return fetch_waits(r, "%s", err.text);
         bool is_same = r->head && r->host_head && strcmp(r->head, r->host_head) == 0;
         r->is_ff = r->host_git && is_same && strcmp(r->base_id, r->host_head_id) == 0;
-        if (read_compare(f->owner, r->base_id, r->head_id, &r->touched, &err) < 0)
+        /* Elsewhere than straight on, whatever the two trees have otherwise is no change of the box's
+         * work tree: what the host committed since must not be taken back as a loose file. */
+        const char *from = r->is_ff ? r->base_id : r->host_head_id;
+        if (read_compare(f->owner, from, r->head_id, &r->touched, &err) < 0)
                 return fetch_waits(r, "%s", err.text);
         return 0;
 }

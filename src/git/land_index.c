@@ -78,9 +78,12 @@ void land_index_sweep(const char *git_dir)
 static int index_lock_make(const char *lock)
 {
         int fd = open(lock, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        if (fd < 0 && errno == EEXIST && index_is_left(lock) && unlink(lock) == 0)
-                fd = open(lock, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        return fd;
+        if (fd >= 0 || errno != EEXIST)
+                return fd;
+        if (index_is_left(lock) && unlink(lock) == 0)
+                return open(lock, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        errno = EEXIST; /* of the lock, whatever was asked of it since */
+        return -1;
 }
 
 int land_index_lock(struct land_index *x, const char *tree, const char *git_dir, struct err *err)

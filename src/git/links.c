@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINKS_DEPTH = 40, LINKS_NAMES_MAX = 4096, LINKS_MAX = 1000000 };
+enum { LINKS_DEPTH = 40, LINKS_NAMES_MAX = 4096, LINKS_NAMES_ALL = 5000000, LINKS_MAX = 1000000 };
 
 void git_links_free(struct git_links *l)
 {
@@ -110,7 +110,8 @@ static size_t links_first(const struct git_links *l, const char *to)
 }
 
 struct links_walk {
-        const struct git_links *links;
+        struct git_links *links;
+        size_t chain[LINKS_DEPTH + 1]; /* links that led here: none leads anywhere new twice */
         const struct file_classes *table;
         struct file_class_verdict *verdict;
         size_t names_n;
@@ -140,7 +141,15 @@ static void links_from(struct links_walk *w, const char *path, int depth)
                 const char *rest = path + len + (path[len] == '/' && len > 0);
                 for (size_t i = links_first(w->links, part);
                      i < w->links->n && strcmp(w->links->v[i].to, part) == 0; i++) {
-                        if (w->names_n++ > LINKS_NAMES_MAX || depth > LINKS_DEPTH) {
+                        bool is_again = false;
+                        for (int k = 0; k < depth; k++)
+                                is_again |= w->chain[k] == i;
+                        if (is_again)
+                                continue;
+                        if (w->links->names_n++ > LINKS_NAMES_ALL)
+                                w->links->is_lost = true;
+                        if (w->links->is_lost || w->names_n++ > LINKS_NAMES_MAX ||
+                            depth >= LINKS_DEPTH) {
                                 *w->verdict = (struct file_class_verdict){
                                         .class = FILE_RUNS_ON_COMMIT,
                                         .why = "too many links lead to it"};
@@ -149,6 +158,7 @@ static void links_from(struct links_walk *w, const char *path, int depth)
                         _cleanup_free_ char *name =
                                 str_fmt("%s%s%s", w->links->v[i].at, *rest ? "/" : "", rest);
                         links_name(w, name);
+                        w->chain[depth] = i;
                         links_from(w, name, depth + 1);
                 }
                 if (len == 0)

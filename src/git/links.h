@@ -14,6 +14,7 @@ struct git_links {
         struct git_link *v;
         size_t n, cap;
         bool is_sorted;
+        size_t names_n; /* that were looked at, of all paths */
         bool is_lost; /* more than can be held, or one whose way its text does not tell: `..` after
                          what may be a link itself */
 };

@@ -18,6 +18,7 @@ enum { LOOK_REPOS_MAX = 1000, LOOK_OUT_MAX = 1 << 20, LOOK_PATH_MAX = 2048 };
 /* What rev-parse says of a directory. */
 struct look {
         bool is_bare, is_inside, is_shallow;
+        bool is_odd; /* its .git is here, and says that its work tree is not */
         size_t id_len;
         char *common, *git_dir; /* absolute */
 };
@@ -60,6 +61,7 @@ static int look_parse(char *text, const char *dir, struct look *l)
         l->id_len = strcmp(line[3], "sha1") == 0 ? 40 : strcmp(line[3], "sha256") == 0 ? 64 : 0;
         l->common = line[5][0] == '/' ? str_dup(line[5]) : str_fmt("%s/%s", dir, line[5]);
         l->git_dir = str_dup(line[6]);
+        l->is_odd = (l->is_bare || !l->is_inside) && strcmp(line[5], ".git") == 0;
         if (l->is_bare)
                 return strcmp(line[5], ".") == 0;
         return l->is_inside && !*line[4];
@@ -251,6 +253,10 @@ static int look_one(struct git_fetch *out, struct fetch **works, const struct lo
                 fetch_waits(r, "git cannot read the box's repository: %s", why.text);
         if (is_top < 0)
                 fetch_waits(r, "git says nothing sensible of the box's repository");
+        if (is_top == 0 && box.is_odd)
+                fetch_waits(r,
+                            "its configuration in the box says that it is bare, or that its work "
+                            "tree is elsewhere (core.bare, core.worktree)");
         if (is_top == 0 && !r->waits) {
                 look_drop(out);
                 return 0;

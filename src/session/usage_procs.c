@@ -77,7 +77,7 @@ static uint64_t status_kib(const char *text, const char *name)
  * others live on. */
 static bool procs_memory(int dir_fd, struct usage *u)
 {
-        char text[4096];
+        char text[65536];
         _cleanup_close_ int fd = openat(dir_fd, "status", O_RDONLY | O_CLOEXEC);
         ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
         if (n <= 0)
