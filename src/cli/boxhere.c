@@ -54,11 +54,15 @@ static int here_refuse(const struct here *h, const size_t *holding, size_t holdi
 /* here_choose(h, store, &id, err): of the boxes of this workspace. */
 static int here_choose(const struct here *h, const struct store *store, char **id, struct err *err)
 {
-        const struct box_meta *newest = NULL;
         _cleanup_free_ size_t *holding = NULL;
         size_t count = 0, holding_n = 0;
-        for (size_t i = 0; i < h->n; i++)
-                count += here_is_of(h, &h->all[i]);
+        size_t newest = h->n;
+        for (size_t i = h->n; i-- > 0;) {
+                if (here_is_of(h, &h->all[i])) {
+                        count++;
+                        newest = i;
+                }
+        }
         holding = calloc(count + 1, sizeof *holding);
         if (!holding)
                 str_no_memory();
@@ -68,13 +72,12 @@ static int here_choose(const struct here *h, const struct store *store, char **i
                 struct err unheard = {0}; /* what cannot be told counts as holding something */
                 if (!here_is_of(h, m))
                         continue;
-                newest = newest ? newest : m;
                 if (count > 1 && pending_any(store, m->id, &unheard) != 0)
                         holding[holding_n++] = i;
         }
         if (holding_n > 1)
                 return here_refuse(h, holding, holding_n, err);
-        *id = str_dup(holding_n ? h->all[holding[0]].id : newest->id);
+        *id = str_dup(h->all[holding_n ? holding[0] : newest].id);
         return 0;
 }
 
