@@ -140,6 +140,28 @@ done
 attack fallocate
 holds 'a disk cannot be reserved in one call' "$(cat "$work/said")" 'fallocate refused'
 over
+# The same by other names, pages that pipes would pin, and a process that whoever counts cannot look into.
+cat >"$work/ws/ways.py" <<'PY'
+import ctypes, errno, fcntl, os, struct
+libc = ctypes.CDLL(None, use_errno=True)
+f = os.open("room", os.O_RDWR | os.O_CREAT)
+for name in (0x40305828, 0x4030582a, 0x40305839):
+    try:
+        fcntl.ioctl(f, name, struct.pack("=hhxxxxqqiI16x", 0, 0, 0, 5000000, 0, 0))
+        print("reserved", hex(name))
+    except OSError:
+        pass
+print("blocks", os.fstat(f).st_blocks)
+r, w = os.pipe()
+data = ctypes.create_string_buffer(4096)
+class Vec(ctypes.Structure):
+    _fields_ = [("base", ctypes.c_void_p), ("len", ctypes.c_size_t)]
+print("vmsplice", libc.vmsplice(w, ctypes.byref(Vec(ctypes.addressof(data), 4096)), 1, 0))
+print("hidden", libc.prctl(4, 0, 0, 0, 0))
+PY
+say "$ostiary" run -q --rm --name "$tag-ways" -- python3 ways.py
+same 'nor by an ioctl; pipes pin no pages; no process hides itself' "$(tr '\n' ' ' <<<"$out")" 'blocks 0 vmsplice -1 hidden -1 '
+rm -f "$work/ws/ways.py"
 say "$ostiary" run -q --rm --name "$tag-box" -- python3 -c 'import os
 f = os.open("x", os.O_RDWR | os.O_CREAT)
 os.posix_fallocate(f, 0, 5000000)
