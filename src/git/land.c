@@ -44,10 +44,12 @@ static int land_git(const struct git_repo *r, const char *const *argv, const str
         return status > 0 ? err_add(err, "git %s", argv[0]) : status;
 }
 
-static void land_move(struct git_land *l, const char *ref, const char *from, const char *to)
+/* land_move(l, ref, from, to): one more; NULL: it is there already. */
+static struct git_move *land_move(struct git_land *l, const char *ref, const char *from,
+                                  const char *to)
 {
         if (strcmp(from, to) == 0)
-                return;
+                return NULL;
         if (l->moves_n == l->cap) {
                 l->cap = l->cap ? l->cap * 2 : 8;
                 l->moves = reallocarray(l->moves, l->cap, sizeof *l->moves);
@@ -58,6 +60,7 @@ static void land_move(struct git_land *l, const char *ref, const char *from, con
         *m = (struct git_move){.ref = str_dup(ref)};
         memcpy(m->from, from, strlen(from) + 1);
         memcpy(m->to, to, strlen(to) + 1);
+        return m;
 }
 
 /* land_objects(repo, takes, err): what the chosen tips reach and no ref of the host does, as one
@@ -167,8 +170,9 @@ static void land_keep(struct git_land *l, const char *box, const char *id)
         const char *const argv[] = {"rev-parse", "--verify", "-q", name, NULL};
         if (land_git(l->repo, argv, NULL, NULL, &now, &none) == 0)
                 return;
-        land_move(l, name, "", id);
-        l->moves[l->moves_n - 1].is_kept = true;
+        struct git_move *m = land_move(l, name, "", id);
+        if (m)
+                m->is_kept = true;
 }
 
 /* land_is_lost(l, from, to): is ${from} not among what ${to} reaches? */

@@ -46,7 +46,8 @@ static void mask_paths(const struct secret_mask_tree *t, const struct secret_mas
                     strcmp(list->v[i].layer, "live") == 0)
                         strs_add(&found, list->v[i].path);
         for (size_t i = 0; i < found.n; i++)
-                if (git_shape_path(found.v[i]) == GIT_NAME_OTHER && strcmp(found.v[i], "config") != 0)
+                if (git_shape_path(found.v[i]) == GIT_NAME_OTHER &&
+                    strcmp(found.v[i], "config") != 0)
                         strs_add(paths, found.v[i]);
 }
 

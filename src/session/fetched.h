@@ -29,7 +29,7 @@ int fetched_drop(int box_dir_fd, struct err *);
 /* fetched_path(repo, path): ${path}, from the top of the workspace, from the top of the repository's
  * work tree; NULL when it lies outside. fetched_repo(f, path): the innermost repository whose work
  * tree it lies in, or NULL. */
-const char *fetched_path(const struct git_repo *, const char *path);
-struct git_repo *fetched_repo(const struct git_fetch *, const char *path);
+const char *fetched_path(const struct git_repo *, const char *path) __attribute__((nonnull));
+struct git_repo *fetched_repo(const struct git_fetch *, const char *path) __attribute__((nonnull));
 
 #endif

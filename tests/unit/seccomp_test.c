@@ -225,7 +225,8 @@ static struct call allowed[] = {
          {0},
          false}, /* a group leader already: kernel's own */
         {"ptrace PTRACE_TRACEME", 0, SYS_ptrace, {PTRACE_TRACEME}, false},
-        {"prctl PR_SET_DUMPABLE", 0, SYS_prctl, {PR_SET_DUMPABLE, 0}, false},
+        {"prctl PR_SET_DUMPABLE 0", EPERM, SYS_prctl, {PR_SET_DUMPABLE, 0}, false},
+        {"prctl PR_SET_DUMPABLE 1", 0, SYS_prctl, {PR_SET_DUMPABLE, 1}, false},
         {"name_to_handle_at is reached",
          EFAULT,
          SYS_name_to_handle_at,
