@@ -84,8 +84,7 @@ static const struct seccomp_clause ioctl_clauses[] = {
 };
 
 static const struct seccomp_clause prctl_clauses[] = {
-        REFUSE(EPERM, "PR_SET_DUMPABLE 0 (hides descriptors)",
-               IS(0, PR_SET_DUMPABLE), IS(1, 0)),
+        REFUSE(EPERM, "PR_SET_DUMPABLE 0 (hides descriptors)", IS(0, PR_SET_DUMPABLE), IS(1, 0)),
         REFUSE(EPERM, "PR_SET_MM (rewrites what /proc says)", IS(0, PR_SET_MM)),
         REFUSE(EPERM, "PR_SCHED_CORE (idles the sibling core)", IS(0, PR_SCHED_CORE)),
 };
