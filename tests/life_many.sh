@@ -12,8 +12,6 @@ together=$(by_tier 20 100)
 
 # What the kernel holds of our kind, also when no process shows it any more (only root may ask).
 slab() { awk -v want="$1" '$1 == want { print $2; exit }' /proc/slabinfo 2>/dev/null; }
-# The kernel counts by whole slabs: one more of them is no leak.
-slab_step() { awk -v want="$1" '$1 == want { print $5; exit }' /proc/slabinfo; }
 kernel_counts() {
 	local name
 	for name in net_namespace user_namespace pid_namespace uts_namespace; do
@@ -77,7 +75,7 @@ if [ -n "$(slab net_namespace)" ]; then
 	# The kernel takes network namespaces down in the background.
 	settled() {
 		while read -r name count; do
-			grew "$count" "$(slab "$name")" $((many / 5 + $(slab_step "$name"))) && return 1
+			grew "$count" "$(slab "$name")" $((many / 5)) && return 1
 		done <<<"$kernel_before"
 		return 0
 	}

@@ -210,16 +210,8 @@ wait $foes
 ends=$(grep -c '^ostiary: ' "$work/foes")
 echo "# $started boxes of the owner; the hostile one was ended $ends times: $(grep '^ostiary: ' "$work/foes" | cut -c1-60 | sort | uniq -c | sort -rn | head -n 5 | tr '\n' ';')"
 for mode in instances flying pipes memfd; do
-	grep -q "^$mode took" "$work/foes"
-	tried=$?
-	if [ $tried != 0 ]; then # its boxes were ended for something else before it could say so: once more, alone
-		timeout -k 5 60 "$ostiary" run -q --rm --name "$tag-foe-$mode" --limit memory=600M --limit disk=300M \
-			-- python3 hostile.py "$mode" 8 </dev/null >>"$work/foes" 2>&1
-		status=$?
-		[ $status = 0 ] || [ $status = 120 ]
-		tried=$?
-	fi
-	check "all at once: $mode was tried" $tried "$(tail -n 5 "$work/foes")"
+	grep -Eq "^$mode (begins|took)" "$work/foes"
+	check "all at once: $mode was tried" $? "$(tail -n 5 "$work/foes")"
 done
 holds 'afterwards the owner has everything' "$(owner)" fine
 nothing_left 'nothing is left of all these boxes'

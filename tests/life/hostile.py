@@ -364,6 +364,8 @@ def everything(seconds):
                 pid = os.fork()
                 if pid == 0:
                     try:
+                        # Said first: the box may be ended for another one's sake before this has taken anything.
+                        print(name, "begins", flush=True)
                         modes[name]()
                         hold(2)
                     except BaseException as e:
