@@ -124,6 +124,8 @@ void apply_git_list(const struct git_repo *, const struct git_ref *);
 
 /* apply_name(j, item): how its path is told, quoted; the caller frees. */
 char *apply_name(const struct apply_job *, const struct apply_item *);
+/* apply_fate_name(j, fate): one word for programs, of a change or a ref; NULL: nothing to tell. */
+const char *apply_fate_name(const struct apply_job *, enum apply_fate);
 /* apply_tell(j): what was done and what was not; returns the exit code. */
 int apply_tell(struct apply_job *);
 

@@ -200,30 +200,6 @@ bool apply_git_is_here(const struct apply_job *j)
         return true;
 }
 
-static const char *fate_words(const struct apply_job *j, enum apply_fate fate)
-{
-        switch (fate) {
-        case FATE_TAKE:
-                return j->is_dry ? "would-apply" : "not-reached";
-        case FATE_APPLIED:
-                return "applied";
-        case FATE_REFUSED:
-                return "refused";
-        case FATE_UNASKED:
-                return "not-approved";
-        case FATE_DECLINED:
-                return "declined";
-        case FATE_OPEN:
-        case FATE_CONFLICT:
-        case FATE_IMPLIED:
-        case FATE_MASKED:
-        case FATE_UNIT:
-        case FATE_WAITS:
-                break;
-        }
-        return NULL;
-}
-
 void apply_git_json(const struct apply_job *j, struct json *w)
 {
         json_open(w, "refs", '[');
@@ -231,8 +207,8 @@ void apply_git_json(const struct apply_job *j, struct json *w)
                 const struct apply_unit *u = &j->units[i];
                 for (size_t k = 0; k < u->repo->refs_n; k++) {
                         const struct git_ref *ref = &u->repo->refs[k];
-                        const char *fate = fate_words(j, u->refs[k]);
-                        if (!fate)
+                        const char *fate = apply_fate_name(j, u->refs[k]);
+                        if (!fate || u->refs[k] == FATE_WAITS)
                                 continue;
                         json_open(w, NULL, '{');
                         json_str(w, "repository", u->repo->path);

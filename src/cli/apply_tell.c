@@ -29,13 +29,13 @@ static const char *why_of(const struct apply_item *it)
         return it->why ? it->why : "";
 }
 
-static const char *fate_name(const struct apply_job *j, const struct apply_item *it)
+const char *apply_fate_name(const struct apply_job *j, enum apply_fate fate)
 {
-        switch (it->fate) {
+        switch (fate) {
         case FATE_TAKE:
                 return j->is_dry ? "would-apply" : "not-reached";
         case FATE_APPLIED:
-                return it->how == APPLY_MERGE ? "merged" : "applied";
+                return "applied";
         case FATE_CONFLICT:
                 return "conflict";
         case FATE_REFUSED:
@@ -53,6 +53,12 @@ static const char *fate_name(const struct apply_job *j, const struct apply_item 
                 break;
         }
         return NULL;
+}
+
+static const char *fate_name(const struct apply_job *j, const struct apply_item *it)
+{
+        bool is_merged = it->fate == FATE_APPLIED && it->how == APPLY_MERGE;
+        return is_merged ? "merged" : apply_fate_name(j, it->fate);
 }
 
 static int tell_json(const struct apply_job *j, int code)
