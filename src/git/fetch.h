@@ -84,6 +84,7 @@ struct git_repo {
         char *host_git;    /* the host's git directory for this work tree (git rev-parse
                            --absolute-git-dir), NULL: only the box has this repository */
         char *host_common; /* the directory that all of its work trees share */
+        bool is_module;    /* a submodule: its git directory lies in another one's */
         bool shares;       /* its refs are those of an earlier repo in the list (a linked work
                               tree): ${refs} is empty here */
         size_t owner;      /* which that is; its own number otherwise */

@@ -223,6 +223,7 @@ static void look_fill(struct fetch *f, struct look *box, struct look *host, int 
         f->id_len = box->id_len;
         f->is_box_shallow = box->is_shallow;
         f->box_common = take_ptr(&box->common);
+        r->is_module = box->git_dir && strstr(box->git_dir, "/.git/modules/");
         if (has <= 0)
                 return;
         f->is_host_shallow = host->is_shallow;
