@@ -16,7 +16,7 @@ HOSTCC  ?= $(CC)
 
 ROOMS   := base wire policy box workspace audit git session cli
 SRC     := $(sort $(foreach r,$(ROOMS),$(wildcard src/$(r)/*.c)))
-OBJ     := $(SRC:src/%.c=$(O)/%.o) $(O)/gen/profiles.o $(O)/gen/classes.o
+OBJ     := $(SRC:src/%.c=$(O)/%.o) $(O)/gen/profiles.o $(O)/gen/classes.o $(O)/gen/lenders.o
 # Without main.c and without the one command that walks its table.
 LIBOBJ  := $(filter-out $(O)/cli/main.o $(O)/cli/cmd_help.o,$(OBJ))
 
@@ -24,7 +24,7 @@ LIBOBJ  := $(filter-out $(O)/cli/main.o $(O)/cli/cmd_help.o,$(OBJ))
 # should have to load them.
 DOOR_ROOMS := base wire policy role egress dial keeper door
 DOOR_SRC := $(sort $(foreach r,$(DOOR_ROOMS),$(wildcard src/$(r)/*.c)))
-DOOR_OBJ := $(DOOR_SRC:src/%.c=$(O)/%.o) $(O)/gen/profiles.o $(O)/gen/classes.o
+DOOR_OBJ := $(DOOR_SRC:src/%.c=$(O)/%.o) $(O)/gen/profiles.o $(O)/gen/classes.o $(O)/gen/lenders.o
 DOOR_LIBOBJ := $(filter-out $(O)/door/main.o,$(DOOR_OBJ))
 DOOR_LDLIBS := -lssl -lcrypto -lnghttp2 -lcares -lseccomp -ljansson -lz -lbrotlidec -lzstd -lsodium
 
@@ -140,6 +140,12 @@ $(O)/gen/classes.c: tools/gen_classes.sh data/classes
 	$(call say,GEN,$@)
 	$(Q)sh tools/gen_classes.sh data/classes > $@.new && mv $@.new $@
 
+# And the places that lend credentials.
+$(O)/gen/lenders.c: tools/gen_lenders.sh data/lenders
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)
+	$(Q)sh tools/gen_lenders.sh data/lenders > $@.new && mv $@.new $@
+
 .PHONY: classes-page
 classes-page: $(O)/ostiary
 	$(Q)sh tools/gen_classes.sh --page $(O)/ostiary docs/classes.md
@@ -149,7 +155,7 @@ $(O)/attack/role_hook.o: tests/attack/role_hook.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -c -o $@ $<
 
-$(O)/gen/profiles.o $(O)/gen/classes.o: $(O)/gen/%.o: $(O)/gen/%.c
+$(O)/gen/profiles.o $(O)/gen/classes.o $(O)/gen/lenders.o: $(O)/gen/%.o: $(O)/gen/%.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) -c -o $@ $<
 
@@ -249,7 +255,7 @@ $(O)/fuzz/%: tests/fuzz/%.c $(LIBOBJ)
 	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIBOBJ) $(LDFLAGS) $(LDLIBS)
 
 # The model test is one program of several files; it needs the rooms that know of trees alone.
-MODEL_OBJ := $(filter $(O)/base/% $(O)/wire/% $(O)/policy/% $(O)/workspace/%,$(LIBOBJ)) $(O)/gen/profiles.o $(O)/gen/classes.o
+MODEL_OBJ := $(filter $(O)/base/% $(O)/wire/% $(O)/policy/% $(O)/workspace/%,$(LIBOBJ)) $(O)/gen/profiles.o $(O)/gen/classes.o $(O)/gen/lenders.o
 $(O)/unit/model: $(wildcard tests/model/*.[ch]) $(MODEL_OBJ)
 	@mkdir -p $(@D)
 	$(call say,UNIT,$@)
@@ -376,7 +382,7 @@ lint lint-deep lint-changed:
 
 # Every page but the notes of whoever works on it, in the same tree, so that links among them hold.
 PAGES := README.md DESIGN.md SPECIFICATION.md CONTRIBUTING.md LICENSE \
-  $(filter-out docs/NEXT.md,$(sort $(wildcard docs/*.md docs/rooms/*.md)))
+  $(filter-out docs/NEXT.md,$(sort $(wildcard docs/*.md docs/*.json docs/rooms/*.md)))
 
 # One list serves install and uninstall: source, then its place below PREFIX.
 INSTALLED := \

@@ -8,7 +8,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 top=$PWD
 rounds=${ROUNDS:-40} work_rounds=${WORK_ROUNDS:-5} boxes=${BOXES:-100}
-only=${BENCH_ONLY:-start exec many work snap door custody audit}
+only=${BENCH_ONLY:-start exec many work snap door custody flood audit}
 ours=${OSTIARY:-$top/out/release/ostiary}
 me=$(id -u)
 [ -x "$ours" ] || { echo "bench: $ours is not there; run make first." >&2; exit 1; }
@@ -342,9 +342,11 @@ part_work() {
 . bench/door.sh
 # shellcheck source=bench/custody.sh
 . bench/custody.sh
+# shellcheck source=bench/flood.sh
+. bench/flood.sh
 # shellcheck source=bench/audit.sh
 . bench/audit.sh
-for part in start exec many work snap door custody audit; do wanted "$part" && "part_$part"; done
+for part in start exec many work snap door custody flood audit; do wanted "$part" && "part_$part"; done
 
 echo
 echo "Targets"

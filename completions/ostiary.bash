@@ -8,16 +8,16 @@ _ostiary() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev='' command=${COMP_WORDS[1]:-} words='' i
 	COMPREPLY=()
 	[ "$COMP_CWORD" -gt 0 ] && prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local shape='--workspace --live --no-mask --profile --env --bind --limit --allow --deny --policy --secret --as --level --upstream-proxy --on-door-fault --audit --audit-full
+	local shape='--workspace --live --no-mask --profile --env --env-file --bind --limit --allow --deny --policy --secret --as --level --upstream-proxy --on-door-fault --audit --audit-full
 		--cwd --force'
-	local life='--name --publish --from --turns --keep --rm --quiet'
+	local life='--name --publish --from --turns --json --keep --rm --quiet'
 	local story='--since --until --kind --pid --process --host --path'
 	local screen='--tty --no-tty --terminal --detach-key'
 
 	if [ "$COMP_CWORD" = 1 ]; then
 		mapfile -t COMPREPLY < <(compgen -W 'run shell create exec attach cp diff apply undo history ps logs log timeline report audit forward ports stop rm resume fork snapshot snapshots turns gc
 			allow deny rules approvals approve refuse why learn trust secret secrets revoke rotate
-			explain doctor probe profile policy version help' -- "$cur")
+			explain doctor probe profile policy import version help' -- "$cur")
 		return
 	fi
 	# After "--" the words belong to the command in the box.
@@ -29,16 +29,16 @@ _ostiary() {
 	done
 
 	case $prev in
-	--workspace | -w | --bind | --cwd | -C | --workdir)
+	--workspace | -w | --bind | --cwd | -C)
 		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
 		return
 		;;
-	--policy)
+	--policy | --env-file)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
 	--from)
-		[ "$command" = profile ] && words=$(_ostiary_profiles) || words=$(_ostiary_snapshots)
+		[ "$command" = profile ] || [ "$command" = import ] && words=$(_ostiary_profiles) || words=$(_ostiary_snapshots)
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 		return
 		;;
@@ -48,7 +48,7 @@ _ostiary() {
 		;;
 	--limit)
 		compopt -o nospace 2>/dev/null
-		mapfile -t COMPREPLY < <(compgen -W 'memory= cpu= pids= files= disk= time= inotify=' -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W 'memory= cpu= pids= files= disk= time= inotify= door-memory=' -- "$cur")
 		return
 		;;
 	--color)
@@ -100,6 +100,11 @@ _ostiary() {
 		return
 		;;
 	--since | --until | --pid | --process | --host | --path) return ;;
+	--filter)
+		compopt -o nospace 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -W 'state= agent= workspace= older= younger= changes=' -- "$cur")
+		return
+		;;
 	--force | --name | -n | --detach-key | --max | --tail | --time | --header | --data | --allow | --deny | --publish) [ "$command" = rm ] || return ;;
 	esac
 
@@ -108,11 +113,11 @@ _ostiary() {
 	shell) words="$shape $life --resume --new --detach $screen" ;;
 	create) words="$shape $life $(_ostiary_profiles)" ;;
 	explain) words="$shape --json --seccomp $(_ostiary_profiles)" ;;
-	exec) words="--env --workdir --quiet $screen $(_ostiary_boxes)" ;;
+	exec) words="--env --cwd --quiet $screen $(_ostiary_boxes)" ;;
 	attach) words="--quiet --terminal --detach-key $(_ostiary_boxes)" ;;
 	cp)
 		compopt -o nospace 2>/dev/null
-		mapfile -t COMPREPLY < <(compgen -W "--follow --max --quiet $(_ostiary_boxes | sed 's/$/:/')" -- "$cur"
+		mapfile -t COMPREPLY < <(compgen -W "--follow --yes --max --quiet --json $(_ostiary_boxes | sed 's/$/:/')" -- "$cur"
 			compgen -f -- "$cur")
 		return
 		;;
@@ -136,47 +141,48 @@ _ostiary() {
 			compgen -f -- "$cur")
 		return
 		;;
-	ps) words='--all --quiet --json' ;;
+	ps) words='--all --filter --quiet --json' ;;
 	logs) words="--follow --tail --raw $(_ostiary_boxes)" ;;
 	log) words="--follow --denied $story --json --verify $(_ostiary_boxes)" ;;
 	timeline) words="--follow $story --before --json $(_ostiary_boxes)" ;;
 	audit) words="verify --json $(_ostiary_boxes)" ;;
-	report) words="--output $(_ostiary_boxes)" ;;
-	forward) words="--detach $(_ostiary_boxes)" ;;
+	report) words="--output --json $(_ostiary_boxes)" ;;
+	forward) words="--detach --json $(_ostiary_boxes)" ;;
 	ports | rules | approvals | secrets) words="--json $(_ostiary_boxes)" ;;
-	allow | deny) words="--undo $(_ostiary_boxes)" ;;
+	allow | deny) words="--undo --json $(_ostiary_boxes)" ;;
 	approve | refuse)
 		words=$(ostiary approvals 2>/dev/null | awk 'NR > 1 {print $1}')
+		words="--json $words"
 		[ "$command" = refuse ] || words="--always $words"
 		;;
 	why) words="--header --data --json $(_ostiary_boxes)" ;;
-	learn) words="--refused $(_ostiary_boxes)" ;;
+	learn) words="--refused --json $(_ostiary_boxes)" ;;
 	trust)
-		mapfile -t COMPREPLY < <(compgen -W '--revoke' -- "$cur"
+		mapfile -t COMPREPLY < <(compgen -W '--revoke --json' -- "$cur"
 			compgen -d -- "$cur")
 		return
 		;;
 	secret)
 		case $COMP_CWORD:${COMP_WORDS[2]:-} in
 		2:*) words='set ls rm rotate import passwd lock' ;;
-		*:set) words='--note --passphrase-fd' ;;
+		*:set) words='--note --json --passphrase-fd' ;;
 		*:ls) words='--json --passphrase-fd' ;;
-		*:import) words='--dry-run --yes --passphrase-fd' ;;
-		*:passwd) words='--none --passphrase-fd' ;;
-		*) words='--note --passphrase-fd' ;;
+		*:import) words='--dry-run --yes --json --passphrase-fd' ;;
+		*:passwd) words='--none --json --passphrase-fd' ;;
+		*) words='--note --json --passphrase-fd' ;;
 		esac
 		;;
 	revoke | rotate)
 		if [ "$COMP_CWORD" = 2 ]; then
-			words=$(_ostiary_boxes)
+			words="--json $(_ostiary_boxes)"
 		else
 			words=$(ostiary secrets "${COMP_WORDS[2]}" 2>/dev/null | awk 'NR > 1 {print $1}')
 			[ "$command" = rotate ] || words="--all $words"
 		fi
 		;;
-	stop) words="--time $(_ostiary_boxes)" ;;
-	rm) words="--force --refs $(_ostiary_boxes)" ;;
-	resume) words="--detach --quiet $screen $(_ostiary_boxes)" ;;
+	stop) words="--time --all --filter --json $(_ostiary_boxes)" ;;
+	rm) words="--force --refs --all --filter --yes --json $(_ostiary_boxes)" ;;
+	resume) words="--detach --json --quiet $screen $(_ostiary_boxes)" ;;
 	fork) words="--number --name --json $(_ostiary_boxes)" ;;
 	snapshot | turns) words="--json $(_ostiary_boxes)" ;;
 	snapshots)
@@ -189,8 +195,14 @@ _ostiary() {
 	policy)
 		if [ "$COMP_CWORD" = 2 ]; then words='check reload'; else words="--policy --profile --box --header --data --json $(_ostiary_boxes)"; fi
 		;;
-	help) words='run shell create exec attach cp diff apply undo history ps logs log timeline report audit forward ports stop rm resume fork snapshot snapshots turns gc allow deny rules approvals approve refuse why
-		learn trust secret secrets revoke rotate explain doctor probe profile policy version help' ;;
+	import)
+		[ "$COMP_CWORD" != 2 ] || words='srt nono'
+		mapfile -t COMPREPLY < <(compgen -W "$words --output --profile --from --json" -- "$cur"
+			compgen -f -- "$cur")
+		return
+		;;
+	help) words='--all exit-codes other-tools run shell create exec attach cp diff apply undo history ps logs log timeline report audit forward ports stop rm resume fork snapshot snapshots turns gc allow deny rules approvals approve refuse why
+		learn trust secret secrets revoke rotate explain doctor probe profile policy import version help' ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 }

@@ -21,7 +21,7 @@ _ostiary_profiles() {
 
 _ostiary_limits() {
 	local -a keys
-	keys=(memory cpu pids files disk time inotify)
+	keys=(memory cpu pids files disk time inotify door-memory)
 	_describe -t limits 'limit' keys -S=
 }
 
@@ -50,7 +50,7 @@ _ostiary() {
 		'ports:ports that a box listens on'
 		'stop:end boxes'
 		'rm:delete boxes and what they hold'
-		'resume:let a box that has ended go on'
+		'resume:let a box that has ended or is paused go on'
 		'fork:make more boxes that begin where this one is'
 		'snapshot:keep what a box holds now, to start others from it'
 		'snapshots:list and remove snapshots'
@@ -74,6 +74,7 @@ _ostiary() {
 		'probe:attack the walls of a box from inside'
 		'profile:list, show or begin profiles'
 		'policy:say which rule would decide about a request'
+		'import:settings of srt or nono, as rules'
 		'version:print the version'
 		'help:the overview, or the page of one command'
 	)
@@ -92,6 +93,7 @@ _ostiary() {
 		'--no-mask[show secrets that lie in the workspace]'
 		'--profile[what the agent needs]:profile:_ostiary_profiles'
 		'*'{-e,--env}'[set or pass on a variable]:variable:_parameters -g "*export*"'
+		'*--env-file[variables from a file]:file:_files'
 		'*--bind[show a host path]:path:_files'
 		'*--limit[a limit]:limit:_ostiary_limits'
 		'*--allow[let it reach something]:rule:'
@@ -112,6 +114,7 @@ _ostiary() {
 		'*--publish[a port of the box on the host]:port:'
 		'--from[begin with what a snapshot holds]:snapshot:_ostiary_snapshots'
 		'--turns[keep what each command changes apart]'
+		'--json[the box as JSON]'
 		'(--rm)--keep[keep the box at its end]'
 		'(--keep)--rm[discard the box at its end]'
 		'(-q --quiet)'{-q,--quiet}'[no line about the box]'
@@ -135,13 +138,14 @@ _ostiary() {
 		explain) _arguments $shape '--json[as JSON]' '--seccomp[print the table of system calls]' \
 			'1:agent:_ostiary_profiles' '*::command:_normal' ;;
 		exec) _arguments $screen '*'{-e,--env}'[set or pass on a variable]:variable:' \
-			'(-w --workdir)'{-w,--workdir}'[where it starts]:directory:' \
+			'(-C --cwd)'{-C,--cwd}'[where it starts]:directory:' \
 			'(-q --quiet)'{-q,--quiet}'[no line when detaching]' '1:box:_ostiary_boxes' '*::command:_normal' ;;
 		attach) _arguments '(-q --quiet)'{-q,--quiet}'[no line when leaving]' \
 			'--terminal[what output may do to the terminal]:policy:(strict normal raw)' \
 			'--detach-key[the key before d that detaches]:key:' '1:box:_ostiary_boxes' ;;
-		cp) _arguments '(-L --follow)'{-L,--follow}'[copy what links point at]' '--max[largest size]:size:' \
-			'(-q --quiet)'{-q,--quiet}'[no progress]' '*:file:_files' ;;
+		cp) _arguments '(-L --follow)'{-L,--follow}'[copy what links point at]' \
+			'(-y --yes)'{-y,--yes}'[also what somebody runs or obeys]' '--max[largest size]:size:' \
+			'(-q --quiet)'{-q,--quiet}'[no progress]' '--json[how much was copied]' '*:file:_files' ;;
 		diff) _arguments '(--name-only --json)--stat[one row per file]' '(--stat --json)--name-only[names alone]' \
 			'(-z --null)'{-z,--null}'[each name ended by a NUL byte]' '(--stat --name-only)--json[as JSON]' \
 			'--turn[only what a turn changed]:turn:' '(-U --unified)'{-U,--unified}'[lines around a change]:lines:' \
@@ -151,11 +155,11 @@ _ostiary() {
 		apply) _arguments '--hunks[ask for each place that differs]' '(-y --yes)'{-y,--yes=}'[plain changes, and those of these classes]:classes:' \
 			'--3way[merge text that both sides changed]' '--all[also what is ignored]' \
 			'--files[files without the commits they are part of]' \
-			'(-n --dry-run)'{-n,--dry-run}'[only tell]' '--json[as JSON]' '1:box:_ostiary_boxes' '*:path:_files' ;;
+			'--dry-run[only tell]' '--json[as JSON]' '1:box:_ostiary_boxes' '*:path:_files' ;;
 		history) _arguments '--json[as JSON]' '1:directory:_files -/' ;;
-		undo) _arguments '--turn[take a turn out of a box]:turn:' '(-n --dry-run)'{-n,--dry-run}'[only tell]' \
+		undo) _arguments '--turn[take a turn out of a box]:turn:' '--dry-run[only tell]' \
 			'(-y --yes)'{-y,--yes}'[also what changed since]' '--json[as JSON]' '*:path:_files' ;;
-		ps) _arguments '(-a --all)'{-a,--all}'[also boxes that have ended]' '(-q --quiet)'{-q,--quiet}'[names only]' \
+		ps) _arguments '*--filter[only boxes with this]:key=value:' '(-a --all)'{-a,--all}'[also boxes that have ended]' '(-q --quiet)'{-q,--quiet}'[names only]' \
 			'--json[as JSON]' ;;
 		logs) _arguments '(-f --follow)'{-f,--follow}'[go on until the box ends]' '--tail[only the last lines]:lines:' \
 			'--raw[every byte as it was written]' '1:box:_ostiary_boxes' ;;
@@ -164,26 +168,26 @@ _ostiary() {
 		timeline) _arguments $story '(-f --follow)'{-f,--follow}'[go on until the box ends]' '--before[what led up to the change of a file]:path:_files' '--json[one object a line]' \
 			'1:box:_ostiary_boxes' ;;
 		audit) _arguments '1:what:(verify)' '2:box:_ostiary_boxes' '--json[as one JSON object]' ;;
-		report) _arguments '(-o --output)'{-o,--output}'[where the page goes]:file:_files' '1:box:_ostiary_boxes' ;;
-		forward) _arguments '(-d --detach)'{-d,--detach}'[return at once]' '1:box:_ostiary_boxes' '*:port:' ;;
+		report) _arguments '--json[say as JSON where it is]' '(-o --output)'{-o,--output}'[where the page goes]:file:_files' '1:box:_ostiary_boxes' ;;
+		forward) _arguments '--json[where, as JSON]' '(-d --detach)'{-d,--detach}'[return at once]' '1:box:_ostiary_boxes' '*:port:' ;;
 		ports | rules | approvals | secrets) _arguments '--json[as JSON]' '1:box:_ostiary_boxes' ;;
-		allow | deny) _arguments '--undo[take a rule back]' '1:box:_ostiary_boxes' '*:rule:' ;;
-		approve) _arguments '--always[add the rule too]' '1:id:' ;;
-		refuse) _arguments '1:id:' ;;
+		allow | deny) _arguments '--json[as JSON]' '--undo[take a rule back]' '1:box:_ostiary_boxes' '*:rule:' ;;
+		approve) _arguments '--json[as JSON]' '--always[add the rule too]' '1:id:' ;;
+		refuse) _arguments '--json[as JSON]' '1:id:' ;;
 		why) _arguments '*--header[a header of the request]:header:' '--data[its body]:text:' '--json[as JSON]' \
 			'1:box:_ostiary_boxes' '2:request:' ;;
-		learn) _arguments '--refused[also what was refused]' '1:box:_ostiary_boxes' ;;
-		trust) _arguments '--revoke[do not trust it any more]' '1:directory:_files -/' ;;
-		secret) _arguments '--json[ls\: as JSON]' '--note[set\: a word to yourself]:text:' '--dry-run[import\: only list]' \
+		learn) _arguments '--json[as JSON]' '--refused[also what was refused]' '1:box:_ostiary_boxes' ;;
+		trust) _arguments '--json[as JSON]' '--revoke[do not trust it any more]' '1:directory:_files -/' ;;
+		secret) _arguments '--json[as JSON]' '--note[set\: a word to yourself]:text:' '--dry-run[import\: only list]' \
 			'(-y --yes)'{-y,--yes}'[import\: do not ask]' '--none[passwd\: a key file]' \
 			'--passphrase-fd[where the passphrase is read]:descriptor:' '1:action:(set ls rm rotate import passwd lock)' '2:name:' ;;
-		revoke) _arguments '--all[every secret of the box]' '1:box:_ostiary_boxes' '*:name:' ;;
-		rotate) _arguments '1:box:_ostiary_boxes' '2:name:' '3:value from standard input:(-)' ;;
-		stop) _arguments '(-t --time)'{-t,--time}'[kill after this time]:time:' '*:box:_ostiary_boxes' ;;
-		rm) _arguments '(-f --force)'{-f,--force}'[end the box first if it runs]' '--refs[also the refs/ostiary/BOX that apply made]' '*:box:_ostiary_boxes' ;;
-		resume) _arguments $screen '(-d --detach)'{-d,--detach}'[do not attach]' \
+		revoke) _arguments '--json[as JSON]' '--all[every secret of the box]' '1:box:_ostiary_boxes' '*:name:' ;;
+		rotate) _arguments '--json[as JSON]' '1:box:_ostiary_boxes' '2:name:' '3:value from standard input:(-)' ;;
+		stop) _arguments '--time[kill after this time]:time:' '(-a --all)'{-a,--all}'[every box that runs]' '*--filter[only boxes with this]:key=value:' '--json[as JSON]' '*:box:_ostiary_boxes' ;;
+		rm) _arguments '(-a --all)'{-a,--all}'[every box that has ended]' '*--filter[only boxes with this]:key=value:' '(-y --yes)'{-y,--yes}'[also work that was not applied]' '--json[as JSON]' '(-f --force)'{-f,--force}'[end the box first if it runs]' '--refs[also the refs/ostiary/BOX that apply made]' '*:box:_ostiary_boxes' ;;
+		resume) _arguments $screen '--json[the box as JSON]' '(-d --detach)'{-d,--detach}'[do not attach]' \
 			'(-q --quiet)'{-q,--quiet}'[no line about the box]' '1:box:_ostiary_boxes' '*::command:_normal' ;;
-		fork) _arguments '(-n --number)'{-n,--number}'[how many]:number:' '--name[their names]:prefix:' '--json[as JSON]' \
+		fork) _arguments '--number[how many]:number:' '--name[their names]:prefix:' '--json[as JSON]' \
 			'1:box:_ostiary_boxes' ;;
 		snapshot) _arguments '--json[as JSON]' '1:box:_ostiary_boxes' '2:name:' ;;
 		snapshots) _arguments '(-q --quiet)'{-q,--quiet}'[names only]' '--json[as JSON]' '1:action:(ls rm)' \
@@ -194,7 +198,9 @@ _ostiary() {
 		policy) _arguments '*--policy[rules that go before your own]:file:_files' '--profile[with its rules]:profile:_ostiary_profiles' \
 			'--box[by the rules of this box]:box:_ostiary_boxes' \
 			'*--header[a header of the request]:header:' '--data[its body]:text:' '--json[as JSON]' '1:action:(check reload)' '2:request or box:' ;;
-		help) _describe -t commands 'command' commands ;;
+		import) _arguments '(-o --output)'{-o,--output}'[write the lines here]:file:_files' '--profile[make a profile]:name:' \
+			'--from[begin with this profile]:profile:_ostiary_profiles' '--json[as JSON]' '1:format:(srt nono)' '2:file:_files' ;;
+		help) _arguments '(-a --all)'{-a,--all}'[every command]' '1:command:(exit-codes other-tools ${commands%%:*})' ;;
 		esac
 		;;
 	esac

@@ -341,7 +341,7 @@ say $? 'shows what the agent changed' 'and what of it would run on your machine:
 grep '^runs on commit' "$work/diff" | sed 's/^/      /'
 ran=''
 if [ -n "$has_git" ]; then
-	cp -r "$project" "$work/copied" && mkdir "$work/copied/.githooks" && review cp "$box:.githooks/pre-commit" "$work/copied/.githooks/" >/dev/null 2>&1 && chmod 755 "$work/copied/.githooks/pre-commit"
+	cp -r "$project" "$work/copied" && mkdir "$work/copied/.githooks" && review cp --yes "$box:.githooks/pre-commit" "$work/copied/.githooks/" >/dev/null 2>&1 && chmod 755 "$work/copied/.githooks/pre-commit"
 	commit "$work/copied"
 	[ -e "$work/hook-ran" ] && ran=1
 	rm -f "$work/hook-ran"

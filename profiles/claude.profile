@@ -33,6 +33,19 @@ persist ~/.claude/projects ~/.claude/history.jsonl ~/.claude/todos ~/.claude/pla
 deny    * api.anthropic.com/v1/organizations/** reason="it makes and lists keys of an organisation"
 deny    * api.anthropic.com/api/oauth/claude_cli/create_api_key reason="it makes an API key"
 
+# What the provider fetches for the box goes past the door. Somebody is asked; to let it pass for good,
+# allow the same line (the refusal prints it).
+ask     POST api.anthropic.com/v1/messages** json:/mcp_servers/*=* reason="the provider would contact MCP servers for the box, past the door"
+ask     POST api.anthropic.com/v1/messages** json:/tools/*/type=web_fetch* reason="the provider would fetch pages for the box, past the door"
+ask     POST api.anthropic.com/v1/messages** json:/tools/*/type=web_search* reason="the provider would search the web for the box, past the door"
+ask     POST api.anthropic.com/v1/messages** json:/messages/*/content/*/source/type=url reason="the provider would fetch what the URL names, past the door"
+ask     POST api.anthropic.com/v1/messages** json:/messages/*/content/*/content/*/source/type=url reason="the provider would fetch what the URL names, past the door"
+ask     POST api.anthropic.com/v1/messages** json:/requests/*/params/mcp_servers/*=* reason="the provider would contact MCP servers for the box, past the door"
+ask     POST api.anthropic.com/v1/messages** json:/requests/*/params/tools/*/type=web_fetch* reason="the provider would fetch pages for the box, past the door"
+ask     POST api.anthropic.com/v1/messages** json:/requests/*/params/tools/*/type=web_search* reason="the provider would search the web for the box, past the door"
+ask     POST api.anthropic.com/v1/messages** json:/requests/*/params/messages/*/content/*/source/type=url reason="the provider would fetch what the URL names, past the door"
+ask     POST api.anthropic.com/v1/messages** json:/requests/*/params/messages/*/content/*/content/*/source/type=url reason="the provider would fetch what the URL names, past the door"
+
 allow   *        api.anthropic.com
 allow   *        platform.claude.com/v1/oauth/**
 allow   GET,HEAD platform.claude.com

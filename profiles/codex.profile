@@ -6,7 +6,7 @@ args    --dangerously-bypass-approvals-and-sandbox
 pass    OPENAI_BASE_URL OPENAI_ORGANIZATION OPENAI_PROJECT RUST_LOG
 
 # The host's config.toml may hold keys of MCP servers and providers, so it is written anew.
-seed    write ~/.codex/config.toml "approval_policy = \"never\"\nsandbox_mode = \"danger-full-access\"\ncheck_for_update_on_startup = false\ncli_auth_credentials_store = \"file\"\n\n[notice]\nhide_full_access_warning = true\nhide_world_writable_warning = true\n\n[projects.\"%WORKSPACE%\"]\ntrust_level = \"trusted\"\n"
+seed    write ~/.codex/config.toml "approval_policy = \"never\"\nsandbox_mode = \"danger-full-access\"\ncheck_for_update_on_startup = false\nweb_search = \"disabled\"\ncli_auth_credentials_store = \"file\"\n\n[notice]\nhide_full_access_warning = true\nhide_world_writable_warning = true\n\n[projects.\"%WORKSPACE%\"]\ntrust_level = \"trusted\"\n"
 seed    copy ~/.codex/AGENTS.md
 seed    copy ~/.codex/prompts
 seed    copy ~/.codex/skills
@@ -20,10 +20,30 @@ deny    * api.openai.com/v1/realtime/client_secrets reason="it makes a token"
 deny    * api.openai.com/v1/realtime/sessions reason="it makes a token"
 deny    * api.openai.com/dashboard/** reason="it makes and lists keys"
 
+# What the provider fetches for the box goes past the door. Somebody is asked; to let it pass for good,
+# allow the same line (the refusal prints it).
+ask     POST api.openai.com/v1/** json:/tools/*/type=mcp reason="the provider would contact MCP servers for the box, past the door"
+ask     POST api.openai.com/v1/** json:/tools/*/type=web_search* reason="the provider would search the web for the box, past the door"
+ask     POST api.openai.com/v1/** json:/web_search_options=* reason="the provider would search the web for the box, past the door"
+ask     POST api.openai.com/v1/** json:/input/*/content/*/image_url=http* reason="the provider would fetch what the URL names, past the door"
+ask     POST api.openai.com/v1/** json:/input/*/content/*/file_url=* reason="the provider would fetch what the URL names, past the door"
+ask     POST api.openai.com/v1/** json:/input/*/output/*/image_url=http* reason="the provider would fetch what the URL names, past the door"
+ask     POST api.openai.com/v1/** json:/input/*/output/*/file_url=* reason="the provider would fetch what the URL names, past the door"
+ask     POST api.openai.com/v1/** json:/messages/*/content/*/image_url/url=http* reason="the provider would fetch what the URL names, past the door"
+ask     POST chatgpt.com/backend-api/** json:/tools/*/type=mcp reason="the provider would contact MCP servers for the box, past the door"
+ask     POST chatgpt.com/backend-api/** json:/tools/*/type=web_search* reason="the provider would search the web for the box, past the door"
+ask     POST chatgpt.com/backend-api/** json:/web_search_options=* reason="the provider would search the web for the box, past the door"
+ask     POST chatgpt.com/backend-api/** json:/input/*/content/*/image_url=http* reason="the provider would fetch what the URL names, past the door"
+ask     POST chatgpt.com/backend-api/** json:/input/*/content/*/file_url=* reason="the provider would fetch what the URL names, past the door"
+ask     POST chatgpt.com/backend-api/** json:/input/*/output/*/image_url=http* reason="the provider would fetch what the URL names, past the door"
+ask     POST chatgpt.com/backend-api/** json:/input/*/output/*/file_url=* reason="the provider would fetch what the URL names, past the door"
+ask     POST chatgpt.com/backend-api/** json:/messages/*/content/*/image_url/url=http* reason="the provider would fetch what the URL names, past the door"
+
 allow   *        api.openai.com
 allow   *        chatgpt.com/backend-api/**
 allow   *        auth.openai.com
 # The box has placeholders only: of the key that is set on the host, else of its login.
-secret  OPENAI_API_KEY from env         at api.openai.com as bearer inject
-secret  CODEX_API_KEY  from env         at api.openai.com as bearer inject
+# With a key it asks chatgpt.com for the list of models as well, at each start, and shows the key there.
+secret  OPENAI_API_KEY from env         at api.openai.com,chatgpt.com/backend-api/codex/models as bearer inject
+secret  CODEX_API_KEY  from env         at api.openai.com,chatgpt.com/backend-api/codex/models as bearer inject
 secret  CODEX_LOGIN    from login codex at chatgpt.com,auth.openai.com,api.openai.com as bearer

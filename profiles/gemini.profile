@@ -19,6 +19,33 @@ persist ~/.gemini/tmp ~/.gemini/history ~/.gemini/projects.json
 # A key that can make keys outlives the box; these lines come before the allows.
 deny    * generativelanguage.googleapis.com/*/auth_tokens reason="it makes a token"
 
+# What the provider fetches for the box goes past the door. Somebody is asked; to let it pass for good,
+# allow the same line (the refusal prints it).
+ask     POST generativelanguage.googleapis.com/** json:/tools/*/googleSearch=* reason="the provider would search the web for the box, past the door"
+ask     POST generativelanguage.googleapis.com/** json:/tools/*/google_search=* reason="the provider would search the web for the box, past the door"
+ask     POST generativelanguage.googleapis.com/** json:/tools/*/googleSearchRetrieval=* reason="the provider would search the web for the box, past the door"
+ask     POST generativelanguage.googleapis.com/** json:/tools/*/google_search_retrieval=* reason="the provider would search the web for the box, past the door"
+ask     POST generativelanguage.googleapis.com/** json:/tools/*/urlContext=* reason="the provider would fetch pages for the box, past the door"
+ask     POST generativelanguage.googleapis.com/** json:/tools/*/url_context=* reason="the provider would fetch pages for the box, past the door"
+ask     POST generativelanguage.googleapis.com/** json:/contents/*/parts/*/fileData/fileUri=http* reason="the provider would fetch what the URL names, past the door"
+ask     POST generativelanguage.googleapis.com/** json:/contents/*/parts/*/file_data/file_uri=http* reason="the provider would fetch what the URL names, past the door"
+ask     POST aiplatform.googleapis.com/** json:/tools/*/googleSearch=* reason="the provider would search the web for the box, past the door"
+ask     POST aiplatform.googleapis.com/** json:/tools/*/google_search=* reason="the provider would search the web for the box, past the door"
+ask     POST aiplatform.googleapis.com/** json:/tools/*/googleSearchRetrieval=* reason="the provider would search the web for the box, past the door"
+ask     POST aiplatform.googleapis.com/** json:/tools/*/google_search_retrieval=* reason="the provider would search the web for the box, past the door"
+ask     POST aiplatform.googleapis.com/** json:/tools/*/urlContext=* reason="the provider would fetch pages for the box, past the door"
+ask     POST aiplatform.googleapis.com/** json:/tools/*/url_context=* reason="the provider would fetch pages for the box, past the door"
+ask     POST aiplatform.googleapis.com/** json:/contents/*/parts/*/fileData/fileUri=http* reason="the provider would fetch what the URL names, past the door"
+ask     POST aiplatform.googleapis.com/** json:/contents/*/parts/*/file_data/file_uri=http* reason="the provider would fetch what the URL names, past the door"
+ask     POST cloudcode-pa.googleapis.com/** json:/request/tools/*/googleSearch=* reason="the provider would search the web for the box, past the door"
+ask     POST cloudcode-pa.googleapis.com/** json:/request/tools/*/google_search=* reason="the provider would search the web for the box, past the door"
+ask     POST cloudcode-pa.googleapis.com/** json:/request/tools/*/googleSearchRetrieval=* reason="the provider would search the web for the box, past the door"
+ask     POST cloudcode-pa.googleapis.com/** json:/request/tools/*/google_search_retrieval=* reason="the provider would search the web for the box, past the door"
+ask     POST cloudcode-pa.googleapis.com/** json:/request/tools/*/urlContext=* reason="the provider would fetch pages for the box, past the door"
+ask     POST cloudcode-pa.googleapis.com/** json:/request/tools/*/url_context=* reason="the provider would fetch pages for the box, past the door"
+ask     POST cloudcode-pa.googleapis.com/** json:/request/contents/*/parts/*/fileData/fileUri=http* reason="the provider would fetch what the URL names, past the door"
+ask     POST cloudcode-pa.googleapis.com/** json:/request/contents/*/parts/*/file_data/file_uri=http* reason="the provider would fetch what the URL names, past the door"
+
 allow   *        generativelanguage.googleapis.com
 allow   *        cloudcode-pa.googleapis.com
 allow   *        aiplatform.googleapis.com

@@ -28,6 +28,30 @@ deny    * openrouter.ai/api/v1/keys/** reason="it makes and lists keys"
 deny    * openrouter.ai/api/v1/auth/keys reason="it makes a key"
 deny    * openrouter.ai/api/v1/auth/keys/** reason="it makes a key"
 
+# What the provider fetches for the box goes past the door. Somebody is asked; to let it pass for good,
+# allow the same line (the refusal prints it).
+ask     POST api.anthropic.com/v1/messages** json:/mcp_servers/*=* reason="the provider would contact MCP servers for the box, past the door"
+ask     POST api.anthropic.com/v1/messages** json:/tools/*/type=web_fetch* reason="the provider would fetch pages for the box, past the door"
+ask     POST api.anthropic.com/v1/messages** json:/tools/*/type=web_search* reason="the provider would search the web for the box, past the door"
+ask     POST api.anthropic.com/v1/messages** json:/messages/*/content/*/source/type=url reason="the provider would fetch what the URL names, past the door"
+ask     POST api.anthropic.com/v1/messages** json:/messages/*/content/*/content/*/source/type=url reason="the provider would fetch what the URL names, past the door"
+ask     POST api.anthropic.com/v1/messages** json:/requests/*/params/mcp_servers/*=* reason="the provider would contact MCP servers for the box, past the door"
+ask     POST api.anthropic.com/v1/messages** json:/requests/*/params/tools/*/type=web_fetch* reason="the provider would fetch pages for the box, past the door"
+ask     POST api.anthropic.com/v1/messages** json:/requests/*/params/tools/*/type=web_search* reason="the provider would search the web for the box, past the door"
+ask     POST api.anthropic.com/v1/messages** json:/requests/*/params/messages/*/content/*/source/type=url reason="the provider would fetch what the URL names, past the door"
+ask     POST api.anthropic.com/v1/messages** json:/requests/*/params/messages/*/content/*/content/*/source/type=url reason="the provider would fetch what the URL names, past the door"
+ask     POST api.openai.com/v1/** json:/tools/*/type=mcp reason="the provider would contact MCP servers for the box, past the door"
+ask     POST api.openai.com/v1/** json:/tools/*/type=web_search* reason="the provider would search the web for the box, past the door"
+ask     POST api.openai.com/v1/** json:/web_search_options=* reason="the provider would search the web for the box, past the door"
+ask     POST api.openai.com/v1/** json:/input/*/content/*/image_url=http* reason="the provider would fetch what the URL names, past the door"
+ask     POST api.openai.com/v1/** json:/input/*/content/*/file_url=* reason="the provider would fetch what the URL names, past the door"
+ask     POST api.openai.com/v1/** json:/input/*/output/*/image_url=http* reason="the provider would fetch what the URL names, past the door"
+ask     POST api.openai.com/v1/** json:/input/*/output/*/file_url=* reason="the provider would fetch what the URL names, past the door"
+ask     POST api.openai.com/v1/** json:/messages/*/content/*/image_url/url=http* reason="the provider would fetch what the URL names, past the door"
+ask     POST openrouter.ai/api/v1/** json:/plugins/*/id=web reason="the provider would search the web for the box, past the door"
+ask     POST openrouter.ai/api/v1/** json:/web_search_options=* reason="the provider would search the web for the box, past the door"
+ask     POST openrouter.ai/api/v1/** json:/messages/*/content/*/image_url/url=http* reason="the provider would fetch what the URL names, past the door"
+
 allow   *        opencode.ai/zen/**
 allow   GET,HEAD models.dev
 allow   GET,HEAD models.opencode.ai

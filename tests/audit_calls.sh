@@ -87,7 +87,7 @@ same 'a fork bomb leaves a whole log' "$("$ostiary" audit verify "$tag-bomb" >/d
 "$ostiary" explain --seccomp --json | /usr/bin/python3 -c '
 import json, sys
 print("#include <errno.h>\n#include <stdio.h>\n#include <string.h>\n#include <sys/syscall.h>\n#include <unistd.h>\nint main(void)\n{")
-for row in json.load(sys.stdin)["rows"]:
+for row in json.load(sys.stdin)["data"]["rows"]:
     if row["verdict" if "verdict" in row else "otherwise"] == "allow" or row["when"]:
         continue
     for name in row["calls"]:
@@ -131,7 +131,7 @@ holds 'is told' "$out" '*--audit wants off, default, files or all, not "much"*'
 # --- a witness that dies ----------------------------------------------------------------------------------------
 
 "$ostiary" create -q -n "$tag-dies" >/dev/null 2>&1
-supervisor=$("$ostiary" ps --json | /usr/bin/python3 -c 'import json, sys; print(*[b["supervisor_pid"] for b in json.load(sys.stdin) if b["id"].endswith("-dies")])')
+supervisor=$("$ostiary" ps --json | /usr/bin/python3 -c 'import json, sys; print(*[b["supervisor_pid"] for b in json.load(sys.stdin)["data"] if b["id"].endswith("-dies")])')
 "$ostiary" exec "$tag-dies" -- ./calls refused 20000 >"$work/o" 2>&1 &
 flood=$!
 killed=0

@@ -7,7 +7,7 @@ set -u
 . "$(dirname "$0")/lib_life.sh"
 cc -static -pthread -O1 -D_GNU_SOURCE -o "$work/ws/calls" "$here/audit/calls.c" || exit 1
 rec() { /usr/bin/python3 "$here/audit/records.py" "$boxes/$1/audit.jsonl" "${@:2}"; }
-supervisor_of() { "$ostiary" ps --json | /usr/bin/python3 -c 'import json, sys; print(*[b["supervisor_pid"] for b in json.load(sys.stdin) if b["id"] == sys.argv[1]])' "$1"; }
+supervisor_of() { "$ostiary" ps --json | /usr/bin/python3 -c 'import json, sys; print(*[b["supervisor_pid"] for b in json.load(sys.stdin)["data"] if b["id"] == sys.argv[1]])' "$1"; }
 size_of() { stat -c %s "$boxes/$1/audit.jsonl"; }
 is_still() { # box: its log does not grow
 	local a

@@ -23,7 +23,7 @@ found() { # name, pattern of what is to be said
 	out=$("$ostiary" audit verify "$box" 2>&1)
 	same "$1: found" "$?" 1
 	holds "$1: and said where" "$out" "$2"
-	[ "$("$ostiary" audit verify --json "$box" 2>/dev/null | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["whole"])')" = False ]
+	[ "$("$ostiary" audit verify --json "$box" 2>/dev/null | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["data"]["whole"])')" = False ]
 	check "$1: also in JSON" $? "$("$ostiary" audit verify --json "$box" 2>&1)"
 	restore
 	out=$("$ostiary" audit verify "$box" 2>&1)
@@ -66,7 +66,7 @@ sed -i '$d' "$log"
 "$ostiary" stop "$box" >/dev/null 2>&1
 holds 'a box that is woken says that its log was cut' "$(cat "$log")" '*the log had lost its last lines when the box was started*'
 out=$("$ostiary" audit verify nobody-here 2>&1)
-same 'a box that there is not' "$?" 125
+same 'a box that there is not' "$?" 121
 out=$("$ostiary" audit burn "$box" 2>&1)
 same 'nothing else can be done to a log' "$?" 64
 "$ostiary" rm -f "$box" >/dev/null 2>&1

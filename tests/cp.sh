@@ -11,6 +11,7 @@ finish() {
 	cd /
 	"$OSTIARY" rm -f "$box" >/dev/null 2>&1
 	"$OSTIARY" rm -f "$live" >/dev/null 2>&1
+	"$OSTIARY" rm -f "${repo:-$box}" >/dev/null 2>&1
 	chmod -R u+rwx "$work" 2>/dev/null
 	rm -rf "$work"
 }
@@ -81,9 +82,9 @@ check 'and it lands in the copy-on-write layer only' $? "$(ls ws)"
 ln -s /etc/passwd tree/away
 try 1 tree "$box:/tmp/tree2"
 check 'case 71: a link out of the tree does not go in' $? "$said"
-try 125 one.txt "$box:/usr/bin/planted"
+try 119 one.txt "$box:/usr/bin/planted"
 check 'a read-only place in the box is refused' $? "$said"
-try 125 one.txt "$box:/nowhere/x"
+try 119 one.txt "$box:/nowhere/x"
 check 'so is one that is not there' $? "$said"
 
 # --- links that a box planted (B3) ---------------------------------------------------------------------
@@ -93,11 +94,11 @@ check 'a live box' $? 'create --live failed'
 "$OSTIARY" exec "$live" -- sh -c "echo evil >f; ln -s '$work/outside' dir; ln -s '$work/outside/f' file; ln -s ../outside rel"
 [ -L dir ] && [ -L file ] && [ -L rel ]
 check 'it planted its links on the host' $? "$(ls -l)"
-try 125 "$live:f" dir
+try 122 "$live:f" dir
 check 'B3: a planted link to a directory is not entered' $? "$said"
-try 125 "$live:f" rel/f
+try 122 "$live:f" rel/f
 check 'B3: neither is a relative one' $? "$said"
-try 125 "$live:f" file
+try 122 "$live:f" file
 check 'B3: a planted link to a file is not written through' $? "$said"
 "$OSTIARY" exec "$live" -- ln -s f inner
 try 0 "$live:f" inner
@@ -105,7 +106,7 @@ check 'B3: one that stays inside is replaced' $? "$said"
 [ "$(cat "$work/outside/f")" = precious ] && [ -L file ] && [ ! -L inner ] && [ "$(cat inner)" = evil ]
 check 'B3: and what they pointed at is untouched' $? "$(cat "$work/outside/f")"
 "$OSTIARY" exec "$live" -- ln -s "$work/outside/f" leak
-try 125 leak "$box:/tmp/leak"
+try 122 leak "$box:/tmp/leak"
 check 'B3: a planted link is not read from either' $? "$said"
 mkdir sub && cd sub || exit 1
 try 0 "$live:f" ../ok
@@ -113,6 +114,76 @@ check 'a path with .. in the workspace is fine' $? "$said"
 try 0 "$live:f" ../../above
 check 'and so is one above it' $? "$said"
 cd "$work" || exit 1
+
+# --- what comes out is judged as apply judges it --------------------------------------------------------
+# A git directory never comes, by name or by shape; what somebody runs or obeys is named and wants --yes.
+repo=cp-repo-$$
+mkdir "$work/repo" && cd "$work/repo" || exit 1
+git init -q . && git config user.name n && git config user.email n@example.invalid && echo 1 >f && git add f && git commit -qm 1
+git init -q --bare kept.git
+printf '#!/bin/sh\n' >kept.git/hooks/post-update
+mkdir tools && echo plain >tools/env && ln -s tools/env .envrc
+"$OSTIARY" create -q --name "$repo" >/dev/null 2>&1
+check 'a box with a repository' $? 'create failed'
+"$OSTIARY" exec "$repo" -- sh -c 'git config core.fsmonitor "touch PWNED; false"; echo touch PWNED >.git/hooks/pre-commit
+	chmod 755 .git/hooks/pre-commit; echo touch PWNED >kept.git/hooks/post-update; mkdir -p .github/workflows src
+	echo "on: push" >.github/workflows/ci.yml; echo 2 >f; echo code >src/a.c; echo evil >tools/env; chmod 777 src/a.c src
+	git init -q --bare src/bare.git; echo touch PWNED >src/bare.git/hooks/update; mkdir -p src/sub && git init -q src/sub
+	ln -s src .vscode; mkdir part && git init -q --bare part/x && rm part/x/HEAD && echo "ref: refs/heads/m" >HEAD2
+	mkdir half && mkdir half/objects half/refs && echo touch PWNED >half/config'
+kept() { (cat .git/config kept.git/hooks/post-update && ls -A .git/hooks .git kept.git/hooks) | sha256sum; }
+was=$(kept)
+try 1 "$repo:." .
+check 'a workspace out over itself: what stays is said by status 1' $? "$said"
+[ "$(kept)" = "$was" ] && [ ! -e .github/workflows/ci.yml ] && [ "$(cat tools/env)" = plain ] && [ ! -e src/bare.git ] &&
+	[ ! -e src/sub/.git ] && [ ! -L .vscode ]
+check 'no git directory, hook, link or workflow came with it' $? "$(kept) $was $(find . -name .git -prune -o -print | head -60)"
+git status >/dev/null 2>&1 && [ ! -e PWNED ]
+check 'git on the host runs nothing of the box afterwards' $? "$(ls)"
+[ "$(cat f)" = 2 ] && [ "$(cat src/a.c)" = code ]
+check 'plain files came' $? "$(cat f)"
+for word in '\.git is a git directory' 'kept.git' 'src/bare.git' '.github/workflows/ci.yml runs in CI' 'tools/env' '.vscode' '--yes'; do
+	printf '%s' "$said" | grep -qe "$word"
+	check "left out and named: $word" $? "$said"
+done
+[ "$(stat -c %a src/a.c)" = 755 ] && [ "$(stat -c %a src)" = 755 ]
+check 'modes obey the umask' $? "$(stat -c '%a %n' src src/a.c)"
+try 122 "$repo:f" .git/hooks/pre-commit
+check 'nothing is written below a git directory' $? "$said"
+try 122 "$repo:f" kept.git/hooks/update
+check 'nor below one that has another name' $? "$said"
+try 122 "$repo:half" .git/modules
+check 'nor a directory into one' $? "$said"
+try 119 "$repo:.git" "$work/taken"
+check 'a git directory that is named is refused' $? "$said"
+try 119 "$repo:src/bare.git/." "$work/taken"
+check 'so is the content of one' $? "$said"
+[ ! -e "$work/taken" ] && [ ! -e .git/hooks/pre-commit ] && [ ! -e .git/modules ]
+check 'and nothing of it is made' $? "$(ls -A "$work/taken" .git 2>&1)"
+# What would complete one is left out, whichever of its parts is last.
+mkdir "$work/late" && echo 'ref: refs/heads/main' >"$work/late/HEAD"
+try 1 "$repo:half/." "$work/late"
+check 'what would complete a git directory is left out' $? "$said"
+[ ! -e "$work/late/refs" ] || [ ! -e "$work/late/objects" ]
+check 'and the directory is none' $? "$(ls -A "$work/late")"
+mkdir -p .github/workflows
+try 1 "$repo:.github/workflows/ci.yml" .github/workflows/
+check 'a classed file alone is left out too' $? "$said"
+try 1 "$repo:f" .github/workflows/other.yml
+check 'by where it would lie, not by its name in the box' $? "$said"
+[ -z "$(ls -A .github/workflows)" ]
+check 'nothing of it is there' $? "$(ls -A .github/workflows)"
+try 0 --yes "$repo:.github/workflows/ci.yml" .github/workflows/
+check '--yes copies it' $? "$said"
+case $said in *ci.yml*copied*) ;; *) false ;; esac && [ "$(cat .github/workflows/ci.yml)" = 'on: push' ]
+check 'and says so' $? "$said"
+try 1 --yes "$repo:." .
+check '--yes copies no git directory' $? "$said"
+[ "$(kept)" = "$was" ] && [ ! -e src/bare.git ]
+check 'git directories are as they were' $? "$(ls -A .git/hooks kept.git/hooks)"
+try 0 "$repo:src/a.c" "$work/a.c"
+check 'a plain file to somewhere outside' $? "$said"
+cd "$work" && "$OSTIARY" rm -f "$repo" >/dev/null 2>&1
 
 # --- interrupted ---------------------------------------------------------------------------------------
 in_box 'head -c 400000000 /dev/zero >/tmp/big'
@@ -133,7 +204,7 @@ else
 	[ "$status" = 143 ] && [ -z "$(ls -A cut)" ]
 	check 'an interrupted copy leaves nothing' $? "status $status, $(ls -A cut)"
 fi
-try 125 --max 1M "$box:/tmp/big" cut/
+try 122 --max 1M "$box:/tmp/big" cut/
 check '--max ends a copy that is too large' $? "$said"
 [ -z "$(ls -A cut)" ]
 check 'and leaves nothing' $? "$(ls -A cut)"
@@ -178,9 +249,9 @@ try 64 "$live:f" -
 check '"-" is refused' $? "$said"
 try 64 "$live:f"
 check 'one word only: usage' $? "$said"
-try 125 "no-such-box-$$:f" x
+try 121 "no-such-box-$$:f" x
 check 'no such box' $? "$said"
-try 125 "$live:nothing" x
+try 119 "$live:nothing" x
 check 'no such file in the box' $? "$said"
 "$OSTIARY" exec "$live" -- sh -c 'mkdir esc && touch "esc/$(printf "\033]52;c;aGk=\007")" && ln -s "/$(printf "\033[2J")" esc/l'
 try 1 "$live:esc" esc

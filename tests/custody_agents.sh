@@ -53,6 +53,7 @@ ended() {
 	holds "$name: the log names the secret that was used" "$("$ostiary" log "c-$name" --json 2>&1)" "$variable"
 	! "$ostiary" log "c-$name" --json 2>/dev/null | grep -q "$key"
 	check "$name: and not its value" $?
+	same "$name: and no alarm" "$("$ostiary" log "c-$name" --json 2>/dev/null | grep '"kind":"alarm"' | grep '"verdict":"deny"')" ""
 	"$ostiary" rm -f "c-$name" >/dev/null 2>&1
 }
 

@@ -195,7 +195,7 @@ out=$("$ostiary" cp "$name:.env" . 2>&1)
 check 'it is not copied over your own file' $? "$out"
 holds 'which is said' "$out" 'stand-ins for its secrets'
 mkdir "$work/else"
-out=$("$ostiary" cp "$name:.env" "$work/else/" 2>&1)
+out=$("$ostiary" cp --yes "$name:.env" "$work/else/" 2>&1)
 same 'but somewhere else it is, with a word about it' "$(grep -c MINE=1 "$work/else/.env"):$(grep -c stand-ins <<<"$out")" '1:1'
 state=$HOME/.local/state/ostiary/boxes/$name
 grep -q "^masked .*\.env" "$state/masked"

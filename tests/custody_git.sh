@@ -328,8 +328,7 @@ over_ssh() {
 
 			# What cannot be used is said before the box starts.
 			refused() { # name, words, line
-				printf '%s\n' "$3" >"$work/rules"
-				! out=$(cd "$work/ws" && box --policy "$work/rules" -- true 2>&1) && grep -q -- "$2" <<<"$out"
+				! out=$(cd "$work/ws" && box --secret "${3#secret }" -- true 2>&1) && grep -q -- "$2" <<<"$out"
 				check "$1" $? "$out"
 			}
 			refused 'a key with a passphrase' 'has a passphrase' 'secret K from file ~/.ssh/id_locked at git.example.test as ssh'

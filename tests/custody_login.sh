@@ -230,8 +230,7 @@ check "and no token" $?
 # --- bad input ---------------------------------------------------------------------------------------
 
 bad_start() { # name, line, words
-	printf '%s\n' "$2" >"$work/bad.policy"
-	out=$(door_box bad --policy "$work/bad.policy" 2>&1)
+	out=$(door_box bad --secret "${2#secret }" 2>&1)
 	code=$?
 	[ $code != 0 ] && case $out in *"$3"*) true ;; *) false ;; esac
 	check "$1" $? "$code $out"

@@ -104,7 +104,7 @@ holds "and which not" "$(grep TWO <<<"$got")" "held"
 same "once more is no error" "$("$ostiary" revoke r1 ONE 2>&1)" "r1: ONE revoked"
 holds "it cannot be rotated back" "$(echo "$ONE" | "$ostiary" rotate r1 ONE - 2>&1)" "was revoked in this box"
 got=$("$ostiary" revoke r1 NOBODY 2>&1)
-same "a name that is not there is an error" "$? $got" "125 ostiary: this box has no secret \"NOBODY\" (ostiary secrets r1 lists them)"
+same "a name that is not there is an error" "$? $got" "121 ostiary: this box has no secret \"NOBODY\" (ostiary secrets r1 lists them)"
 "$ostiary" revoke r1 >/dev/null 2>&1
 same "a name or --all is wanted" $? 64
 "$ostiary" revoke r1 TWO --all >/dev/null 2>&1
@@ -190,7 +190,7 @@ let_go t
 # --- the keeper's end is the box's ------------------------------------------------------------------
 
 revoke_box r6 --secret "$(secret ONE)"
-supervisor=$("$ostiary" ps --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print([b for b in (d if isinstance(d, list) else d["boxes"]) if b["id"] == "r6"][0]["supervisor_pid"])')
+supervisor=$("$ostiary" ps --json | python3 -c 'import json, sys; d = json.load(sys.stdin)["data"]; print([b for b in (d if isinstance(d, list) else d["boxes"]) if b["id"] == "r6"][0]["supervisor_pid"])')
 keeper=$(for p in $(cat "/proc/$supervisor/task/$supervisor/children"); do grep -qs keeper "/proc/$p/comm" && echo "$p"; done)
 [ -n "$keeper" ]
 check "a box with a secret has a keeper before its first connection" $? "$(cat "/proc/$supervisor/task/$supervisor/children")"
@@ -199,7 +199,7 @@ within 60 is_not_running r6
 check "when it is killed the box is stopped" $? "$("$ostiary" ps)"
 "$ostiary" rm -f r6 >/dev/null
 revoke_box r7
-supervisor=$("$ostiary" ps --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print([b for b in (d if isinstance(d, list) else d["boxes"]) if b["id"] == "r7"][0]["supervisor_pid"])')
+supervisor=$("$ostiary" ps --json | python3 -c 'import json, sys; d = json.load(sys.stdin)["data"]; print([b for b in (d if isinstance(d, list) else d["boxes"]) if b["id"] == "r7"][0]["supervisor_pid"])')
 children() { for p in $(cat "/proc/$supervisor/task/$supervisor/children"); do cat "/proc/$p/comm"; done >"$work/children" 2>/dev/null; }
 has_audit() { children && grep -q audit "$work/children"; }
 within 60 has_audit
@@ -235,6 +235,25 @@ leaking l3 leak=kill "$leak; sleep 150; echo survived" >"$work/l3.out"
 check "kill: the box is ended" $? "$(cat "$work/l3.out")"
 holds "kill: in a sentence" "$(cat "$work/l3.err")" "leak=kill"
 "$ostiary" rm -f l3 >/dev/null 2>&1
+# Names that are looked up: a decoy of one secret in front of the other's hides nothing, nor does a name that holds both.
+letters='p() { printf %s "$1" | tr -dc A-Za-z0-9; }; '
+looking() { # NAME NAMES: ONE only tells, TWO ends the box
+	(cd "$work/ws" && timeout -k 2 200 "$ostiary" run -q --keep -n "$1" --level strict --secret "$(one "")" \
+		--secret "TWO from env at *.two.test as bearer leak=kill" -- sh -c "$letters getent hosts $2; sleep 150; echo survived" 2>"$work/$1.err")
+}
+# shellcheck disable=SC2016
+for how in 'decoys:"$(p "$ONE").a.test" "$(p "$ONE").b.test" "$(p "$TWO").c.test"' 'both:"$(p "$ONE").$(p "$TWO").d.test"'; do
+	name=l5-${how%%:*}
+	looking "$name" "${how#*:}" >"$work/$name.out"
+	[ ! -s "$work/$name.out" ]
+	check "$name: the box is ended" $? "$(cat "$work/$name.out")"
+	holds "$name: in a sentence" "$(cat "$work/$name.err")" "leak=kill"
+	got=$("$ostiary" log "$name" --json | grep '"kind":"alarm"')
+	holds "$name: the log has the one" "$got" "secret ONE "
+	holds "$name: and the other" "$got" "secret TWO "
+	[ "$name" != l5-decoys ] || holds "$name: each name of the one" "$got" ".b.test"
+	"$ostiary" rm -f "$name" >/dev/null 2>&1
+done
 leaking l4 leak=pause "$leak; n=0; until [ -e enough ]; do n=\$((n + 1)); echo \$n; sleep 0.1; done; echo went on" >"$work/l4.out" &
 pausing=$!
 paused() { grep -qs leak=pause "$work/l4.err"; }
@@ -249,7 +268,20 @@ is_still() {
 }
 within 60 is_still
 check "pause: nothing goes on" $? "$(tail -n 3 "$work/l4.out")"
-in_box l4 sh -c 'touch enough; kill -CONT -1' >/dev/null 2>&1
+same "pause: ps says so" "$("$ostiary" ps --json | python3 -c 'import json, sys
+print(*[b["state"] for b in json.load(sys.stdin)["data"] if b["id"] == "l4"])')" paused
+holds "pause: in words, too" "$("$ostiary" ps)" paused
+in_box l4 sh -c 'kill -CONT -1' >/dev/null 2>&1
+within 60 is_still
+check "pause: a command beside does not wake the rest for good" $? "$(tail -n 3 "$work/l4.out")"
+same "pause: whoever wakes is shown no key" "$(in_box l4 sh -c "$code" 2>/dev/null)" 403
+holds "pause: and the log says why" "$("$ostiary" log l4 --json)" "the box is paused"
+in_box l4 touch enough >/dev/null 2>&1
+"$ostiary" resume l4 -- true 2>"$work/l4.said"
+same "pause: resume with a command is refused" "$?" 122
+holds "pause: with what does go" "$(cat "$work/l4.said")" "box l4 is paused: ostiary resume l4 lets it go on"
+"$ostiary" resume l4 2>"$work/l4.said"
+check "pause: resume lets it go on" $? "$(cat "$work/l4.said")"
 wait "$pausing"
 same "pause: until somebody says so" "$(tail -n 1 "$work/l4.out")" "went on"
 "$ostiary" rm -f l4 >/dev/null 2>&1

@@ -203,10 +203,10 @@ cat >"$policy" <<-POLICY
 	secret KEY from file $work/key.txt at a.example.test as bearer
 	secret KEY from file $work/key.txt at b.example.test as bearer
 POLICY
-got=$(cd "$work/ws" && "$ostiary" explain --json -- true | python3 -c 'import json, sys; print([s["places"] for s in json.load(sys.stdin)["secrets"]])')
+got=$(cd "$work/ws" && "$ostiary" explain --json -- true | python3 -c 'import json, sys; print([s["places"] for s in json.load(sys.stdin)["data"]["secrets"]])')
 same "the same with more places is one secret" "$got" "[['a.example.test', 'b.example.test']]"
 got=$(cd "$work/ws" && "$ostiary" explain --json --secret "KEY from env FAKE_ENV_KEY at c.example.test as basic" -- true |
-	python3 -c 'import json, sys; print([(s["source"], s["places"], s["said_by"]) for s in json.load(sys.stdin)["secrets"]])')
+	python3 -c 'import json, sys; print([(s["source"], s["places"], s["said_by"]) for s in json.load(sys.stdin)["data"]["secrets"]])')
 same "a flag wins over a file" "$got" "[('env', ['c.example.test'], '--secret')]"
 rm -f "$policy"
 
@@ -325,14 +325,14 @@ chmod 600 "$work/home/.claude/.credentials.json"
 	--secret "FILE from file $work/key.txt at x.example.test as bearer" \
 	--secret "CMD from cmd 'cat $work/key.txt' at x.example.test as bearer" \
 	--secret "$(spec default)" --secret "LOGIN from login claude at api.anthropic.com as bearer") >/dev/null
-same "every kind is held" "$("$ostiary" secrets look --json | python3 -c 'import json, sys; print(sorted((s["name"], s["state"]) for s in json.load(sys.stdin)["secrets"]))')" \
+same "every kind is held" "$("$ostiary" secrets look --json | python3 -c 'import json, sys; print(sorted((s["name"], s["state"]) for s in json.load(sys.stdin)["data"]["secrets"]))')" \
 	"[('AWS', 'held'), ('CMD', 'held'), ('FAKE_ENV_KEY', 'held'), ('FILE', 'held'), ('LOGIN', 'held')]"
 if grep -rqs fake-value-to-be-looked-for "$work/home/.local"; then found=1; else found=0; fi
 check "no file of ours holds a value" $found "$(grep -rls fake-value-to-be-looked-for "$work/home/.local")"
 if [ "${VARIANT:-release}" = asan ]; then
 	skip "no value is in the memory of our processes" "the sanitizer's shadow, terabytes of it, would be searched too"
 elif [ "$(id -u)" = 0 ]; then
-	supervisor=$("$ostiary" ps --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print([b for b in (d if isinstance(d, list) else d["boxes"]) if b["id"] == "look"][0]["supervisor_pid"])')
+	supervisor=$("$ostiary" ps --json | python3 -c 'import json, sys; d = json.load(sys.stdin)["data"]; print([b for b in (d if isinstance(d, list) else d["boxes"]) if b["id"] == "look"][0]["supervisor_pid"])')
 	holds "the searcher finds what is there" "$(python3 "$work/look.py" "$supervisor" x.example.test)" "supervisor:"
 	same "no value is in the memory of the supervisor, the log's writer and the box's first process" \
 		"$(python3 "$work/look.py" "$supervisor" fake-value-to-be-looked-for FAKEfakeFAKEfakeFAKEfake AKIAFAKEFAKEFAKEFAK7)" ""

@@ -81,6 +81,8 @@ cat >"$work/policy" <<-RULES
 	allow * stranger.example.test to=127.0.0.1:$h1 ca=$work/ca.pem
 	allow * stranger2.example.test to=127.0.0.1:$h2 ca=$work/ca.pem
 	allow * api.anthropic.com to=127.0.0.1:$h1 ca=$work/ca.pem
+	deny * denied.example.test
+	ask * asked.example.test to=127.0.0.1:$h1 ca=$work/ca.pem
 	allow * plain.example.test:80 to=127.0.0.1:$plain
 	tcp tcp.example.test:7777 to=127.0.0.1:$tcp
 	secret TRIAL_BEARER from env at bearer.example.test as bearer
@@ -159,6 +161,9 @@ for want in kind/leak kind/echo kind/name 'kind/ws leak' 'kind/ws echo' kind/raw
 	slot/body slot/json slot/form slot/multipart slot/trailer slot/declared slot/dns slot/sni slot/message slot/stream slot/plain \
 	writing/raw writing/base64-0 writing/base64-1 writing/base64-2 writing/base64url-0 writing/base64url-1 writing/base64url-2 writing/hex \
 	writing/hex-large writing/percent-all writing/percent-some writing/percent-twice writing/json writing/html writing/base32 \
+	writing/lines-json writing/lines-json-twice writing/lines-json-crlf writing/lines-percent writing/lines-percent-crlf writing/lines-html \
+	writing/lines-unicode writing/base64-twice writing/base64-of-hex writing/hex-of-base64 writing/base32-0 writing/base32-1 writing/base32-3 \
+	writing/cut-head writing/cut-tail \
 	split/whole split/halves split/bytes split/chunks split/chunk-bytes protocol/h1 protocol/h2 protocol/ws protocol/dns protocol/tls protocol/http protocol/tcp \
 	coding/identity coding/gzip coding/deflate coding/br coding/twice frame/length frame/chunks frame/bytes frame/trailer frame/header \
 	answer/200 answer/403; do
@@ -189,7 +194,10 @@ for pair in TRIAL_BEARER:bearer TRIAL_APIKEY:apikey TRIAL_BASIC:basic; do
 done
 strangers=()
 for f in "$work"/received/received-*; do [ "${f##*/}" = received-api.anthropic.com ] || strangers+=("$f"); done
-out=$(search "$work/placeholders" file "${strangers[@]}" 2>&1 | sort | uniq -c | sort -rn | head -n 8)
+# Nothing is held back in a raw stream, which is cut when a placeholder is whole: what speaks there is not known, so the end
+# of a message is not either, and both ends may wait for the letters that would be held. A half of a placeholder may so have
+# left before the piece that makes it whole is stopped; it is worth as little as the whole. Only its ends are excepted here.
+out=$(search "$work/placeholders" file "${strangers[@]}" 2>&1 | grep -av '^[A-Z_]* \(first 32\|last 16\).*/received-tcp ' | sort | uniq -c | sort -rn | head -n 8)
 same "no placeholder reached an origin that is not a model's (${#strangers[@]} origins)" "$out" ""
 [ "$("$ostiary" log trial --json 2>/dev/null | grep -c '"kind": *"alarm"')" -gt 100 ]
 check "alarms are in the log" $? "$("$ostiary" log trial --json 2>/dev/null | tail -n 1)"

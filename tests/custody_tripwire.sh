@@ -29,7 +29,7 @@ refused() {
 	shift
 	before=$(alarms)
 	got=$("$@" 2>&1)
-	case $got in *"placeholder of secret"*403* | 403*"placeholder of secret"* | closed* | *close*"placeholder"*) true ;; *) false ;; esac
+	case $got in *"placeholder of secret"*403* | 403*"placeholder of secret"* | *closed* | *close*"placeholder"*) true ;; *) false ;; esac
 	check "$name" $? "$got"
 	after=$(alarms)
 	[ "$after" -gt "$before" ]
@@ -120,6 +120,14 @@ for coding in br zstd; do
 		skip "a body in $coding" "python's $module is not installed"
 	fi
 done
+for kind in gzip zlib zip zip-stored tgz multipart zip-in-gzip; do
+	refused "a file of $kind" client post b.other.test / application/octet-stream "file:$kind" 0 "before " @KEY " after"
+	refused "a file of $kind, in pieces" client post b.other.test / application/octet-stream "file:$kind" 3 "before " @KEY " after"
+	passes "control: a file of $kind without any" client post c.other.test / application/octet-stream "file:$kind" 5 "before " nothing " after"
+done
+refused "a file of gzip to a host that nobody allowed" client post nobody.unknown.test / application/octet-stream file:tgz 0 "before " @KEY
+refused "the end of a large file of gzip" client large b.other.test / application/octet-stream file:tgz 4000 3000000 "@@ " @KEY " @@"
+passes "control: a large file of gzip without any" client large c.other.test / application/octet-stream file:tgz 4000 3000000 "@@ " nothing " @@"
 got=$(client post b.other.test / $text snappy 0 "whatever")
 holds "a coding that nobody knows is refused" "$got" "415"
 holds "with a sentence" "$got" "cannot be read here"
@@ -129,6 +137,8 @@ refused "the middle of a long compressed one" client large b.other.test / $text 
 refused "a trailer" client trailer b.other.test @KEY
 refused "a WebSocket message" client ws b.other.test / 4096 "hello " @KEY
 refused "a WebSocket message in fragments" client ws b.other.test / 3 "hello " @KEY " more"
+refused "halves in two WebSocket messages" client messages b.other.test / 20 @KEY
+refused "a letter in each WebSocket message" client messages b.other.test / 1 @KEY
 refused "the head of a WebSocket" client get b.other.test / "upgrade: websocket" "connection: Upgrade" "sec-websocket-version: 13" \
 	"sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==" "x-note: $key"
 passes "control: a long compressed body without any" client large c.other.test / $text gzip 4000 3000000 "@@ " "nothing" " @@"

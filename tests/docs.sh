@@ -66,7 +66,7 @@ for path in $(grep -hoE '`[a-z]+/[a-z0-9_]+\.[ch]`' "${pages[@]}" | tr -d '`' | 
 done
 none 'files that the pages name exist' "$wrong"
 
-mapfile -t commands < <("$ostiary" help | sed -n '/^Commands:/,/^$/p' | sed -nE 's/^  ([a-z]+)( .*|$)/\1/p' | sort -u)
+mapfile -t commands < <("$ostiary" help --all | sed -nE 's/^  ([a-z]+)( .*|$)/\1/p' | sort -u)
 for command in "${commands[@]}"; do
 	"$ostiary" help "$command" | sed -n '/^Flags:/,$p' | grep -E '^  ' | sed -E 's/^ +//; s/  .*//' |
 		tr ', [=' '\n' | grep -E '^--?[A-Za-z0-9]' | sort -u >"$work/$command"

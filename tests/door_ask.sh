@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.." || exit 1
 door_needs door_ask curl openssl /usr/sbin/nginx python3
 door_ca && door_nginx
 check "origins are up" $? "$(cat "$work/nginx.err")"
-json() { python3 -c "import json,sys; d=json.load(sys.stdin); print($1)"; }
+json() { python3 -c "import json,sys; d=json.load(sys.stdin); d = d[\"data\"] if \"ostiary\" in d else d; print($1)"; }
 open_n() { "$ostiary" approvals flood --json | json 'len(d)'; }
 codes() { cat "$work"/asked.* 2>/dev/null | grep -c "$1"; }
 door_box flood --allow "ask GET $(plain_rule '' ask.example.test "$nginx_plain" | cut -c 2-)" >/dev/null
@@ -62,6 +62,30 @@ check "also when they are answered at once only so many come in a row" $? "$n re
 "$ostiary" allow flood "GET $(plain_rule '' ask.example.test "$nginx_plain" | cut -c 2-)" >/dev/null 2>"$work/err"
 check "the rule is added" $? "$(cat "$work/err")"
 same "and nobody is asked any more" "$(in_box flood curl -s -m 100 -o /dev/null -w '%{http_code}' http://ask.example.test/hello)" 200
+# Who said no is said.
+door_box who --allow "ask GET $(plain_rule '' ask.example.test "$nginx_plain" | cut -c 2-)" >/dev/null
+in_box who sh -c 'curl -s -m 250 http://ask.example.test/hello >said' &
+asking=$!
+id=''
+waits() { id=$("$ostiary" approvals who --json | json '" ".join(str(q["id"]) for q in d)') && [ -n "$id" ]; }
+within 100 waits
+"$ostiary" refuse "$id" >/dev/null 2>"$work/err"
+check "a question is refused" $? "$(cat "$work/err")"
+wait "$asking"
+said=$(in_box who cat said)
+holds "a person said no" "$said" "a person said no"
+[[ $said != *nobody* ]]
+check "and nothing is said of nobody" $? "$said"
+(cd "$work/ws" && "$ostiary" run -q -d -n alone -- sh -c 'curl -s -m 100 http://other.example.test/ >said; sleep 300') >/dev/null
+alone() { "$ostiary" log alone --denied 2>/dev/null | grep -q other.example.test; }
+within 100 alone
+said=$("$ostiary" log alone --denied)
+holds "with nobody there that is said" "$said" "nobody is attached who could be asked"
+[[ $said != *'person said no'* ]]
+check "and no person" $? "$said"
+[[ $said != *clone3* ]]
+check "a call that programs do without is no refusal" $? "$said"
+holds "but it is in the log" "$("$ostiary" log alone --kind call)" clone3
 # Patience brings a question back: one every three seconds.
 door_box calm --allow "ask GET $(plain_rule '' ask.example.test "$nginx_plain" | cut -c 2-)" >/dev/null
 in_box calm sh -c 'for n in $(seq 40); do curl -s -m 1 -o /dev/null "http://ask.example.test/hello?$n" & done; wait'

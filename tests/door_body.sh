@@ -95,7 +95,7 @@ echo '{"name": "good", "name": "bad"}' >twice
 echo '[{"name": "good"}, {"name": "bad"}]' >several
 echo '{"NAME": "bad"}' >letters
 echo '{"\u006eame": "b\u0061d"}' >escaped
-(printf '{"x": "' && head -c 1100000 /dev/zero | tr '\0' x && printf '", "name": "good"}') >large
+(printf '{"x": "' && head -c 9000000 /dev/zero | tr '\0' x && printf '", "name": "good"}') >large
 for url in $api $sum; do
 	same "a bomb is refused ($url)" "$(json bomb $url -H 'content-encoding: gzip')" 403
 	same "a key twice is refused ($url)" "$(json twice $url)" 403
@@ -109,4 +109,10 @@ for url in $api $sum; do
 	same "nor does none ($url)" "$(type='' json bad $url)" 403
 	same "nor a form ($url)" "$(type=' application/x-www-form-urlencoded' json bad $url)" 403
 done
+echo '{"name": "fine"}' >fine
+echo 'name=bad' >fields
+same "JSON that no line refuses passes" "$(json fine $sum)" 200
+same "a form is not read for JSON" "$(type=' application/x-www-form-urlencoded' json fields $sum)" 403
+printf -- '--b\r\nContent-Disposition: form-data; name="name"\r\n\r\nbad\r\n--b--\r\n' >parts
+same "nor is a form in parts" "$(type=' multipart/form-data; boundary=b' json parts $sum)" 403
 exit "$bad"

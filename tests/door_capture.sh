@@ -77,7 +77,7 @@ holds 'the door is the name server' "$out" '*nameserver 198.18.0.1*'
 [[ $out != *socket:* ]]
 check 'a command has no socket that it did not make' $? "$out"
 if [ "$(id -u)" = 0 ]; then
-	supervisor=$("$ostiary" ps --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["supervisor_pid"])')
+	supervisor=$("$ostiary" ps --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["data"][0]["supervisor_pid"])')
 	init=''
 	for pid in $(below "$supervisor"); do
 		! grep -q '^NSpid:.*[[:space:]]1$' "/proc/$pid/status" || init=$pid

@@ -33,7 +33,7 @@ cp tests/door/hostile_client.py tests/door/h2raw.py "$work/ws/"
 cu() { in_box hostile curl -sS -m 60 "$@" 2>&1; }
 same "an honest request" "$(cu https://nginx.example.test/hello)" "hello from nginx"
 
-sup=$("$ostiary" ps --json | python3 -c 'import json, sys; print([b["supervisor_pid"] for b in json.load(sys.stdin) if b["id"] == "hostile"][0])')
+sup=$("$ostiary" ps --json | python3 -c 'import json, sys; print([b["supervisor_pid"] for b in json.load(sys.stdin)["data"] if b["id"] == "hostile"][0])')
 roles() {
 	local p
 	# shellcheck disable=SC2013

@@ -15,7 +15,7 @@ first_at() {
 	"$ostiary" ports --json "$1" | "$python" -c '
 import json, sys
 want = int(sys.argv[1]) if len(sys.argv) > 1 else None
-print(next((r["at"][0] for r in json.load(sys.stdin) if r["at"] and want in (None, r["port"])), ""))' "${@:2}"
+print(next((r["at"][0] for r in json.load(sys.stdin)["data"] if r["at"] and want in (None, r["port"])), ""))' "${@:2}"
 }
 get() { curl -sS -m 200 "$@" 2>&1; }
 box_up() { # name, flags... -- command...
@@ -102,7 +102,7 @@ for bad_word in 0 x 3000:x 70000 127.0.0.1:3000 ''; do
 	same "forward '$bad_word' is bad usage" "$?" 64
 done
 "$ostiary" forward nobody 3000 >/dev/null 2>&1
-same 'forward to no box' "$?" 125
+same 'forward to no box' "$?" 121
 
 # --- other protocols ---------------------------------------------------------------------------------
 
@@ -165,7 +165,7 @@ box_up deaf --publish 0:4002 --limit memory=256M -- "$python" deaf.py
 at=$(first_at deaf)
 # Until it listens itself: 4002 is 0FA2. The port on the host is there before.
 within 60 "$ostiary" exec deaf -- grep -q ':0FA2 [0-9:]* 0A ' /proc/net/tcp
-supervisor=$("$ostiary" ps --json | "$python" -c 'import json,sys; print([b["supervisor_pid"] for b in json.load(sys.stdin) if b["id"]=="deaf"][0])')
+supervisor=$("$ostiary" ps --json | "$python" -c 'import json,sys; print([b["supervisor_pid"] for b in json.load(sys.stdin)["data"] if b["id"]=="deaf"][0])')
 relay=$(pgrep -P "$supervisor" -f '^ostiary-relay')
 [ -n "$relay" ]
 check 'the relay is a process of its own' $? 'no ostiary-relay below the supervisor'
@@ -209,7 +209,7 @@ check "the box's end closes its ports" $? "$one or $two still answers"
 left=$(pgrep -P "$supervisor" 2>/dev/null)
 same 'no process is left' "$left" ''
 "$ostiary" ports one >/dev/null 2>&1
-same 'ports of a box that has ended' "$?" 125
+same 'ports of a box that has ended' "$?" 121
 # Woken, it publishes again what it was started with.
 "$ostiary" exec -q one -- true
 at=$(first_at one)

@@ -66,7 +66,7 @@ printf '{"query":"mutation { drop }"}' | gzip >"$work/ws/m.gz"
 printf '{"query":"query { me }"}' | gzip >"$work/ws/q.gz"
 same "nor gzip" "$(status -H "$json" -H 'content-encoding: gzip' --data-binary @m.gz http://graph.example.test/echo)" 403
 same "a query in gzip passes" "$(status -H "$json" -H 'content-encoding: gzip' --data-binary @q.gz http://graph.example.test/echo)" 200
-python3 -c 'print("{\"query\":\"query { me }\",\"pad\":\"" + "x" * 2000000 + "\",\"z\":\"mutation\"}", end="")' >"$work/ws/large"
+python3 -c 'print("{\"query\":\"query { me }\",\"pad\":\"" + "x" * 9000000 + "\",\"z\":\"mutation\"}", end="")' >"$work/ws/large"
 same "a body over the limit is denied, not judged by its beginning" "$(status -H "$json" --data-binary @large http://graph.example.test/echo)" 403
 same "an MCP call that fits" "$(status -H "$json" -d '{"method":"tools/call","params":{"name":"read_file"}}' http://mcp.example.test/echo)" 200
 same "another tool" "$(status -H "$json" -d '{"method":"tools/call","params":{"name":"run_shell"}}' http://mcp.example.test/echo)" 403
@@ -112,7 +112,7 @@ cat >"$work/ws/many.py" <<-'PY'
 	print("bad", bad)
 PY
 # The egress of this box: the child of its supervisor with that name.
-sup=$("$ostiary" ps --json | python3 -c 'import json, sys; print([b["supervisor_pid"] for b in json.load(sys.stdin) if b["id"] == "limits"][0])')
+sup=$("$ostiary" ps --json | python3 -c 'import json, sys; print([b["supervisor_pid"] for b in json.load(sys.stdin)["data"] if b["id"] == "limits"][0])')
 egress=
 for p in $(cat "/proc/$sup/task/$sup/children"); do
 	grep -q egress "/proc/$p/comm" && egress=$p

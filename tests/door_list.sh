@@ -104,4 +104,29 @@ rule="tcp host.docker.internal:$port to=127.0.0.1:$port"
 holds "also for what is no HTTP" "$out" "ostiary allow host '$rule'"
 "$ostiary" allow host "$rule" >/dev/null
 holds "which works" "$(in_box host python3 tcp.py host.docker.internal "$port" "" 2>&1)" "hello from the host"
+
+# --- a port that no rule names ------------------------------------------------------------------------
+
+cat >"$work/ws/ports.py" <<-'PY'
+	import socket, sys
+	for word in sys.argv[1:]:
+	    host, port = word.split(":")
+	    try:
+	        socket.create_connection((host, int(port)), 60)
+	        print(word, "connected")
+	    except OSError as e:
+	        print(word, e.strerror)
+PY
+same "a port that no rule names is refused at once" "$(in_box host python3 ports.py collector.example.test:4317 db.example.test:5432 192.0.2.7:4318)" \
+	"collector.example.test:4317 Connection refused
+db.example.test:5432 Connection refused
+192.0.2.7:4318 Connection refused"
+named() { "$ostiary" log host --denied --json | grep -q "\"host\":\"$1\".*\"port\":$2.*no rule names port"; }
+within 60 named collector.example.test 4317 && within 60 named db.example.test 5432 && within 60 named 192.0.2.7 4318
+check "and in the log, by name or address" $? "$("$ostiary" log host --denied --json | tail -n 3)"
+closing() { (cd "$work/ws" && "$ostiary" run --level strict -- python3 ports.py "$1" 2>&1); }
+holds "and in the closing lines, with the rule for HTTP" "$(closing collector.example.test:4317)" "--allow '* collector.example.test:4317'"
+holds "or for raw bytes" "$(closing db.example.test:5432)" "--allow 'tcp db.example.test:5432'"
+same "a scan of all ports is told of in few lines" \
+	"$(in_box host python3 ports.py $(seq -f scan.example.test:%g 20000 20400) | grep -c refused) $([ "$("$ostiary" log host --denied | grep -c scan.example.test)" -le 60 ] && echo few)" "401 few"
 exit "$bad"

@@ -67,7 +67,7 @@ same 'and its end is the hash of the last line' "${out##*last: }" "$(tail -n 1 "
 
 # --- who asked ------------------------------------------------------------------------------------------
 
-supervisor=$("$ostiary" ps --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["supervisor_pid"])')
+supervisor=$("$ostiary" ps --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["data"][0]["supervisor_pid"])')
 door_box who --allow "$plain" --keep >"$work/up" 2>&1
 check 'a box whose calls are recorded starts' $? "$(cat "$work/up")"
 whos=$HOME/.local/state/ostiary/boxes/who/audit.jsonl
@@ -95,7 +95,7 @@ t = threading.Thread(target=get); t.start(); t.join()'
 	within 60 has_asked /thread
 	case $(asked /thread path exe) in /thread\ */python3*) true ;; *) false ;; esac
 	check 'one that asked in another thread' $? "$(asked /thread path exe)"
-	watcher=$("$ostiary" ps --json | python3 -c 'import json, sys; print(*[b["supervisor_pid"] for b in json.load(sys.stdin) if b["id"] == "who"])')
+	watcher=$("$ostiary" ps --json | python3 -c 'import json, sys; print(*[b["supervisor_pid"] for b in json.load(sys.stdin)["data"] if b["id"] == "who"])')
 	witness=$(pgrep -P "$watcher" -f '^ostiary-witness')
 	holds 'the witness is filtered' "$(cat "/proc/$witness/status")" $'Seccomp:\t2'
 	kill -9 "$witness"

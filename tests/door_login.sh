@@ -76,7 +76,7 @@ box -n odd -- sh -c '
 run=$!
 within 60 grep -q 'wants this opened: https://good.example/' "$work/odd"
 check 'a good address is shown' $? "$(cat "$work/odd")"
-"$ostiary" stop -t 0 odd >/dev/null 2>&1
+"$ostiary" stop --time 0 odd >/dev/null 2>&1
 wait "$run"
 same 'and nothing else is' "$(grep 'wants this opened' "$work/odd" | sort -u)" 'ostiary: the box wants this opened: https://good.example/'
 start=$EPOCHSECONDS

@@ -79,7 +79,7 @@ repo ontop
 box "$tag-o" "$DIRTY"
 say "$ostiary" apply "$tag-o" --yes
 same 'an uncommitted change on top has its own class: --yes moves nothing' "$(git log -1 --format=%s) $(cat .gitattributes)" 'first *.c text'
-answer yn "$ostiary" apply "$tag-o"
+answer n "$ostiary" apply "$tag-o"
 holds 'on a terminal it is asked for by name' "$out" '.gitattributes (runs on commit)'
 same 'and no is no' "$(git log -1 --format=%s) $(cat .gitattributes)" 'first *.c text'
 say "$ostiary" apply "$tag-o" --yes=runs-on-commit
@@ -105,6 +105,38 @@ same 'a work tree that only the box has: main moves, its branch is fetched, its 
 	"$(git log -1 --format=%s) $(git log -1 --format=%s "ostiary/$tag-n/heads/feat") $(absent wt)" 'onmain onfeat 1'
 say git worktree add -q wt "ostiary/$tag-n/heads/feat"
 same 'and git makes it' "$code $(cat wt/f)" '0 f'
+
+# A HEAD on no branch: nothing else names its commits.
+repo detached
+git worktree add -q --detach host
+box "$tag-de" 'git worktree add -q --detach wt; cd wt; echo f >f; git add f; git commit -qm spare; git worktree add -q --detach /tmp/out; cd /tmp/out; echo g >g; git add g; git commit -qm outside
+	cd "$OLDPWD/../host"; mkdir -p .github/workflows; echo on >.github/workflows/x.yml; git add -A; git commit -qm linked; cd ..; git checkout -q --detach; echo h >h; git add h; git commit -qm own; git checkout -q main'
+say "$ostiary" diff "$tag-de"
+holds 'a detached HEAD of a work tree that the host has: diff names what it brings' "$out" 'committed: host/.github/workflows/x.yml (runs in CI), in the detached HEAD of host'
+holds 'of one that only the box has: the sentence' "$out" 'wt: its files stay in the box: it is a linked work tree that only the box has'
+say "$ostiary" apply "$tag-de" --yes
+same 'its commits are fetched, also those of one outside of the workspace' \
+	"$(git log -1 --format=%s "ostiary/$tag-de/worktrees/wt/HEAD") $(git log -1 --format=%s "ostiary/$tag-de/worktrees/tmp/out/HEAD")" 'spare outside'
+same 'what runs in CI is not' "$code $(git rev-parse -q --verify "ostiary/$tag-de/worktrees/host/HEAD") $(absent host/.github)" '1  1'
+say "$ostiary" apply "$tag-de" --yes=runs-in-ci
+same 'until it is allowed' "$(git log -1 --format=%s "ostiary/$tag-de/worktrees/host/HEAD") $(absent host/.github)" 'linked 1'
+holds 'and what its files wait for is told' "$err" "git -C host merge ostiary/$tag-de/worktrees/host/HEAD"
+
+# --- one repository for another -------------------------------------------------------------------------------------------------
+repo astray
+git init -q ../astraylib && echo l >../astraylib/l && git -C ../astraylib add . && git -C ../astraylib commit -qm lib
+git submodule --quiet add "$work/astraylib" lib && git init -q nest && echo n >nest/n && git -C nest add . && git -C nest commit -qm nest
+mkdir plain && echo p >plain/p && git add lib plain && git commit -qm all
+box "$tag-as" 'echo x >>a; git commit -qam outer; echo "gitdir: ../.git" >lib/.git; rm -rf nest/.git; ln -s ../.git nest/.git; echo "gitdir: ../.git" >plain/.git'
+say "$ostiary" diff "$tag-as"
+for i in lib nest plain; do
+	grep -q "^# $i: .*its .git leads in the box to the repository of $PWD" <<<"$out"
+	check "a $i whose .git leads to the outer repository: that is said" $? "$out"
+done
+before=$(git -C lib for-each-ref; git -C nest for-each-ref)
+say "$ostiary" apply "$tag-as" --yes=runs-on-commit
+same 'its history is offered to no other' "$(git -C lib for-each-ref; git -C nest for-each-ref)" "$before"
+same 'and its own branch moves' "$(git log -1 --format=%s) $(git status --porcelain)" 'outer ?? nest/'
 
 # --- a link of the host's out of the workspace --------------------------------------------------------------------------
 mkdir -p "$work/src/other" && cd "$work/src/other" && git init -q && echo o >o && git add . && git commit -qm other
@@ -142,6 +174,12 @@ first=$(git rev-parse "ostiary/$tag-r/stash/0")
 "$ostiary" exec "$tag-r" -- sh -c 'echo 2 >>z; git stash -q' >/dev/null 2>&1
 say "$ostiary" apply "$tag-r" --yes
 same 'a second stash does not lose the first' "$(git rev-parse "ostiary/$tag-r/stash/1")" "$first"
+same 'and nothing is kept twice' "$(git for-each-ref --format='%(objectname)' "refs/ostiary/$tag-r" | sort | uniq -d)" ''
+"$ostiary" exec "$tag-r" -- sh -c 'git stash drop -q; git stash drop -q; echo 3 >>a; git stash -q' >/dev/null 2>&1
+second=$(git rev-parse "ostiary/$tag-r/stash/0")
+say "$ostiary" apply "$tag-r" --yes
+same 'a stash that was dropped and made anew loses neither' "$(git rev-parse "ostiary/$tag-r/stash/1") $(git rev-parse "ostiary/$tag-r/was/${second:0:12}")" "$first $second"
+holds 'and that is told' "$err" "is kept as refs/ostiary/$tag-r/was/${second:0:12}"
 
 # --- merges, ignored files, sparse checkouts, submodules, two at once ----------------------------------------------------
 repo merges
@@ -165,6 +203,17 @@ mkdir in out && echo i >in/i && echo o >out/x && git add -A && git commit -qm bo
 box "$tag-v" 'git sparse-checkout disable; echo x >>out/x; git commit -qam out; git sparse-checkout set in'
 say "$ostiary" apply "$tag-v" --yes
 same 'a sparse checkout stays one' "$(git log -1 --format=%s) $(git status --porcelain) $(git ls-files -t out/x) $(absent out/x)" 'out  S out/x 1'
+
+# What the box committed and removed again is deleted on the host too, not left out.
+mkdir -p ../cone && cp -a . ../cone/w && cd ../cone/w || exit 1
+git sparse-checkout set in in/deep/er 2>/dev/null
+box "$tag-v2" 'mkdir -p in/deep/er in/deep/not; echo 1 >in/new; echo 2 >in/deep/er/new; git add -A; git commit -qm new; rm in/new in/deep/er/new
+	git update-index --add --cacheinfo 100644,$(git hash-object -w a),in/deep/not/x --cacheinfo 100644,$(git hash-object -w a),out/y; git commit -qm more; git update-index --skip-worktree out/y; git status --porcelain >/tmp/status'
+say "$ostiary" apply "$tag-v2" --yes
+same 'in a sparse checkout what was committed and removed is deleted' "$(git log -1 --format=%s) $(git status --porcelain | tr '\n' ' ')" 'more  D in/deep/er/new  D in/deep/not/x  D in/new '
+same 'and what it leaves out is left out' "$(git ls-files -t out/y) $(absent out/y)" 'S out/y 1'
+say "$ostiary" undo
+same 'also after undo' "$(git log -1 --format=%s) $(git status --porcelain) $(absent out)" 'out  1'
 
 repo library
 git init -q ../sublib && echo a >../sublib/a && git -C ../sublib add . && git -C ../sublib commit -qm lib
@@ -222,6 +271,137 @@ done
 wait
 say "$ostiary" apply "$tag-2" --yes
 same 'several applies and diffs at once end where the box is' "$(git log -1 --format=%s) $(git status --porcelain) $(git fsck --full --no-dangling 2>&1)" '6  '
+
+# --- work of the user's that was not committed -----------------------------------------------------------------------------
+# holds_back NAME BOX WORDS: apply --yes leaves the branch, and says why.
+holds_back() {
+	local was
+	was=$(git rev-parse main)
+	say "$ostiary" apply "$2" --yes
+	same "$1: main stays" "$(git rev-parse main)" "$was"
+	holds "$1: and that is said" "$err" "$3"
+}
+UNTRACK='git update-index --force-remove a; echo a >.gitignore; git add .gitignore; git commit -qm u'
+repo untrack
+box "$tag-u1" "$UNTRACK"
+echo work >>a
+holds_back 'a changed file that the commits take out of the index' "$tag-u1" 'a is changed on the host'
+git checkout -q HEAD 2>/dev/null
+same 'and the work is there' "$(tail -n 1 a)" work
+repo copied
+echo work >>a
+box "$tag-u2" "cp a b; mv b a; $UNTRACK"
+holds_back 'also when the box copied it before' "$tag-u2" 'a is changed on the host'
+repo untouched
+box "$tag-u3" "$UNTRACK"
+say "$ostiary" apply "$tag-u3" --yes
+same 'a file without work of the user follows' "$code $(git log -1 --format=%s) $(git status --porcelain) $(cat a)" '0 u  one'
+for i in skip-worktree assume-unchanged; do
+	repo "bit-$i"
+	git update-index "--$i" a && echo work >>a
+	box "$tag-b-$i" "$UNTRACK"
+	holds_back "$i hides no work" "$tag-b-$i" 'a is changed on the host'
+done
+repo cached
+# shellcheck disable=SC2016 # for the shell in the box
+box "$tag-u4" 'git update-index --cacheinfo 100644,$(echo other | git hash-object -w --stdin),a; git commit -qm c'
+echo work >>a
+holds_back 'a changed file that the commits set to something else' "$tag-u4" 'a is changed on the host'
+repo ignored
+echo 'x*' >.gitignore && git add -A && git commit -qm i && mkdir xd && echo work >x && echo work >xf && echo work >xd/w
+# shellcheck disable=SC2016 # for the shell in the box
+BLOB='$(echo other | git hash-object -w --stdin)'
+box "$tag-i1" "git update-index --add --cacheinfo 100644,$BLOB,x; git commit -qm c"
+holds_back 'an ignored file where the commits bring one' "$tag-i1" 'x is changed on the host'
+box "$tag-i2" "git update-index --add --cacheinfo 100644,$BLOB,xf/below; git commit -qm c"
+holds_back 'one where they bring a directory' "$tag-i2" 'xf is changed on the host, where the commits have xf/below'
+box "$tag-i3" "git update-index --add --cacheinfo 100644,$BLOB,xd; git commit -qm c"
+holds_back 'a directory of ignored files where they bring a file' "$tag-i3" 'xd is changed on the host'
+
+GITLINK='git rm -rq --cached src; git update-index --add --cacheinfo 160000,1111111111111111111111111111111111111111,src; git commit -qm t'
+repo gitlink
+mkdir src && echo s >src/s && git add -A && git commit -qm src
+box "$tag-g1" "$GITLINK"
+say "$ostiary" diff "$tag-g1"
+holds 'a new gitlink is named' "$out" 'committed: src ('
+say "$ostiary" apply "$tag-g1" --yes
+same 'and not taken by --yes' "$code $(git log -1 --format=%s)" '1 src'
+echo work >src/new
+say "$ostiary" apply "$tag-g1" --yes=runs-on-commit
+same 'over a new file of the user main stays' "$(git log -1 --format=%s) $(git status --porcelain)" 'src ?? src/new'
+holds 'and that is said' "$err" 'src/new is changed on the host, where the commits have src'
+rm src/new && echo work >>src/s
+say "$ostiary" apply "$tag-g1" --yes=runs-on-commit
+same 'also over a changed one' "$(git log -1 --format=%s) $(git status --porcelain)" 'src  M src/s'
+git checkout -q src/s
+say "$ostiary" apply "$tag-g1" --yes=runs-on-commit
+same 'without any it moves, when it is allowed' "$(git log -1 --format=%s)" t
+repo bump
+git submodule --quiet add "$work/sublib" lib && git commit -qm 'a submodule' && git submodule --quiet deinit -f lib && rm -rf .git/modules
+# shellcheck disable=SC2016 # for the shell in the box
+box "$tag-g2" 'git update-index --cacheinfo 160000,2222222222222222222222222222222222222222,lib; git commit -qm bump'
+say "$ostiary" apply "$tag-g2" --yes
+same 'a submodule that is not checked out moves on' "$code $(git log -1 --format=%s)" '0 bump'
+
+# --- merges that bring an old state back ---------------------------------------------------------------------------------------
+repo oldstate
+mkdir -p .github/workflows && echo on >.github/workflows/old.yml && git add -A && git commit -qm h1 && git rm -rq .github && git commit -qm h2
+# shellcheck disable=SC2016 # for the shell in the box
+box "$tag-om" 'M1=$(git commit-tree -p HEAD -p HEAD~1 -m m "HEAD~1^{tree}"); M2=$(git commit-tree -p $M1 -p HEAD -m m "HEAD^{tree}"); git update-ref refs/heads/main $M2'
+stays 'a merge that takes an old file from its second parent' "$tag-om" heads/main
+same 'and main stays' "$(git log -1 --format=%s)" h2
+# shellcheck disable=SC2016 # for the shell in the box
+box "$tag-os" 'git stash store -m s $(git commit-tree -p HEAD -p HEAD~1 -m s "HEAD~1^{tree}")'
+stays 'a stash of two old commits' "$tag-os" stash/0
+# shellcheck disable=SC2016 # for the shell in the box
+box "$tag-oi" 'git stash store -m s $(git commit-tree -p HEAD -p HEAD~1 -m s "HEAD^{tree}")'
+stays 'one whose index is an old commit' "$tag-oi" stash/0
+# shellcheck disable=SC2016 # for the shell in the box
+box "$tag-ou" 'git stash store -m s $(git commit-tree -p HEAD -p HEAD -p HEAD~1 -m s "HEAD^{tree}"); I=$(git commit-tree -p HEAD -m i "HEAD^{tree}"); git stash store -m s $(git commit-tree -p HEAD -p $I -p HEAD~1 -m s "HEAD^{tree}")'
+stays 'one whose untracked files are an old commit' "$tag-ou" stash/0
+# shellcheck disable=SC2016 # for the shell in the box
+box "$tag-oc" 'git checkout -q --orphan z; git rm -rqf .; git checkout -q main; A=$(git commit-tree -p HEAD~1 -p HEAD -m x "HEAD~1^{tree}"); git update-ref refs/heads/side $(git commit-tree -p $A -m y "HEAD~1^{tree}")'
+stays 'a side branch whose first parents are all old' "$tag-oc" heads/side
+repo ownmerge
+git checkout -qb feature && echo f >f && git add f && git commit -qm f && git checkout -q main && mkdir -p .github/workflows && echo on >.github/workflows/mine.yml && git add -A && git commit -qm mine
+box "$tag-ow" 'git merge -q --no-edit feature'
+say "$ostiary" apply "$tag-ow" --yes
+same 'a merge of the host own commits is no news' "$code $(git rev-list --count --merges main)" '0 1'
+
+# --- links that leave, what is told ----------------------------------------------------------------------------------------------
+for i in /etc ../../.. sub/../../../..; do
+	repo "leave-${i//[^a-z]/_}"
+	box "$tag-le-${i//[^a-z]/_}" "git checkout -qb side; mkdir sub; echo s >sub/s; ln -s $i leaves; git add -A; git commit -qm l; git checkout -q main"
+	stays "a link to $i on a side branch" "$tag-le-${i//[^a-z]/_}" heads/side
+done
+repo inside
+mkdir d
+box "$tag-in" 'git checkout -qb side; mkdir d; ln -s ../a d/up; ln -s "$PWD/a" whole; ln -s a near; git add -A; git commit -qm l; git checkout -q main'
+say "$ostiary" apply "$tag-in" --yes
+same 'links within it are plain' "$code $(git log -1 --format=%s "ostiary/$tag-in/heads/side")" '0 l'
+
+repo many
+# shellcheck disable=SC2016 # for the shell in the box
+box "$tag-mc" 'T=$(git rev-parse "HEAD^{tree}"); { i=0; while [ $i -lt 503 ]; do i=$((i + 1)); printf "commit refs/heads/main\nmark :%d\ncommitter T <t@example.net> %d +0000\ndata 2\nc\n" $i $((1700000000 + i)); [ $i = 1 ] && echo "from $(git rev-parse HEAD)"; echo "M 100644 inline n"; printf "data 4\n%04d\n" $i; done; } | git fast-import --quiet; git reset -q --hard'
+say "$ostiary" diff "$tag-mc"
+holds 'commits that are not shown are told' "$out" '3 older commits are not shown'
+
+repo tagged
+git tag -a -m 'of my own' mine
+box "$tag-tg" 'git tag -a -m "words of the tag" v1; git tag -a -m "words around it" v2 v1'
+say "$ostiary" diff "$tag-tg"
+holds 'the message of a tag is shown' "$out" 'words of the tag'
+holds 'also of a tag of a tag' "$out" 'words around it'
+holds 'and where its commits are' "$out" 'whose commits the host has already'
+case $out in *'told above'*) r=1 ;; *) r=0 ;; esac
+check 'not that they were told' $r "$out"
+
+repo behind
+echo two >>a && git commit -qam second
+box "$tag-bh" 'git reset -q --hard HEAD~1'
+say "$ostiary" apply "$tag-bh" --yes
+holds 'a box that is behind is told so' "$err" 'the box stands on commit'
+same 'and nothing moves' "$(git log -1 --format=%s) $(tail -n 1 a) $(git status --porcelain)" 'second two '
 
 # --- secrets -------------------------------------------------------------------------------------------------------------------
 repo custody

@@ -22,7 +22,7 @@ answer() {
 	out=$(python3 "$here/review/answer.py" "$@")
 	code=$?
 }
-json() { python3 -c "import json, sys; d = json.load(sys.stdin); print($1)"; }
+json() { python3 -c "import json, sys; d = json.load(sys.stdin); d = d[\"data\"] if \"ostiary\" in d else d; print($1)"; }
 # remove_boxes: all of them.
 remove_boxes() {
 	local b

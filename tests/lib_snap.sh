@@ -7,10 +7,11 @@ frozen=$state/frozen
 o() { timeout -k 5 150 "$ostiary" "$@" </dev/null; }
 
 # shows BOX [DIR]: every name with type, mode and content, as the box sees it. Not how many names a file has: a
-# squashed layer is made of second names, until the first are swept.
+# squashed layer is made of second names, until the first are swept. What find may not enter it says on its other stream,
+# which comes before or after the rest as it happens.
 shows() {
 	# shellcheck disable=SC2016 # for the shell in the box
-	o exec "$1" -- sh -c 'cd "$1" && find . | LC_ALL=C sort | while read -r f; do
+	o exec "$1" -- sh -c 'cd "$1" && find . 2>/dev/null | LC_ALL=C sort | while read -r f; do
 		printf "%s %s" "$f" "$(stat -c %f "$f") "
 		if [ -L "$f" ]; then readlink "$f"; elif [ -f "$f" ]; then md5sum <"$f"; else echo; fi
 	done' sh "${2:-.}" 2>&1

@@ -5,7 +5,7 @@
 # the home of a profile, of which only the listed paths outlive a box.
 set -u
 . "$(dirname "$0")/lib_life.sh"
-json() { python3 -c "import json, sys; d = json.load(sys.stdin); print($1)"; }
+json() { python3 -c "import json, sys; d = json.load(sys.stdin); d = d[\"data\"] if \"ostiary\" in d else d; print($1)"; }
 
 # --- create, exec, stop, exec, cp, rm ---------------------------------------------------------------
 echo host >file
@@ -57,12 +57,12 @@ echo later >later
 say "$ostiary" exec "$box" -- cat later
 same 'a new file of the host is seen below the changes' "$out" later
 say "$ostiary" rm "$box"
-same 'rm of the woken, running box is refused' "$code" 125
+same 'rm of the woken, running box is refused' "$code" 122
 "$ostiary" stop "$box" >/dev/null
 say "$ostiary" rm "$box"
 same 'rm' "$code $out$err" "0 $box"
 say "$ostiary" exec "$box" -- true
-same 'after rm there is no such box' "$code" 125
+same 'after rm there is no such box' "$code" 121
 nothing_left 'and nothing of it'
 rm -f later
 
@@ -102,12 +102,12 @@ for name in -x .x a/b '' 'a b' "$(printf 'x%.0s' $(seq 41))" $'a\nb' ..; do
 done
 "$ostiary" create -q --name "$tag-one" >/dev/null
 say "$ostiary" create -q --name "$tag-one"
-same 'a name in use is refused' "$code" 125
+same 'a name in use is refused' "$code" 122
 say "$ostiary" exec "$tag-o" -- echo prefix
 same 'the beginning of a name is enough' "$out" prefix
 "$ostiary" create -q --name "$tag-other" >/dev/null
 say "$ostiary" exec "$tag-o" -- true
-same 'unless it is the beginning of two' "$code" 125
+same 'unless it is the beginning of two' "$code" 121
 holds 'which is said' "$err" '2 boxes begin with'
 say "$ostiary" exec "$tag-onf" -- true
 holds 'a mistyped name is suggested' "$err" "did you mean $tag-one?"

@@ -18,14 +18,14 @@ has_group=''
 attack() {
 	local mode=${!#}
 	: >"$work/said"
-	rm -f "$work/ws/"{leased,filled,big*,gone*,ghost*}
+	rm -f "$work/ws/"{leased,filled,big*,gone*,ghost*,shut}
 	timeout -k 5 150 "$ostiary" run -q --rm --name "$tag-foe" "${@:1:$#-1}" -- python3 hostile.py "$mode" 60 \
 		</dev/null >"$work/said" 2>&1 &
 	box_pid=$!
 	wait_for 60 grep -Eq 'took|refused|ostiary:' "$work/said"
 }
 over() { # end what attack began, if it did not end by itself
-	"$ostiary" stop -t 0 "$tag-foe" >/dev/null 2>&1
+	"$ostiary" stop --time 0 "$tag-foe" >/dev/null 2>&1
 	wait "$box_pid" 2>/dev/null
 	wait_for 60 no_orphans
 }
@@ -122,19 +122,63 @@ over
 
 # --- memory that no process has mapped ----------------------------------------------------------------------------
 bound=640 # MiB of the 1,024 that it tries for, under a limit of 256: a busy machine looks late
-for mode in memfd parked mapped shm sockets deep headless; do
+for mode in memfd parked mapped shutmemfd shm sockets deep headless; do
 	attack --limit memory=256M $mode
 	wait "$box_pid"
 	code=$?
 	if [ -n "$has_group" ]; then
-		[ "$(took $mode)" -le $bound ] || [ "$code" != 0 ]
-		check "$mode: the control group holds it" $? "$(took $mode) MiB, status $code"
+		[ "$(took ${mode#shut})" -le $bound ] || [ "$code" != 0 ]
+		check "$mode: the control group holds it" $? "$(took ${mode#shut}) MiB, status $code"
 	else
-		[ "$code" = 120 ] && [ "$(took $mode)" -le $bound ] && grep -q 'more than the memory limit of 256.0 MiB' "$work/said"
-		check "$mode: counts as memory" $? "$(took $mode) MiB, status $code: $(tail -n 1 "$work/said")"
+		[ "$code" = 120 ] && [ "$(took ${mode#shut})" -le $bound ] && grep -q 'more than the memory limit of 256.0 MiB' "$work/said"
+		check "$mode: counts as memory" $? "$(took ${mode#shut}) MiB, status $code: $(tail -n 1 "$work/said")"
 	fi
 	over
 done
+# What the kernel keeps for them: answers that nobody reads, and messages without a byte.
+for mode in netlink messages; do
+	attack --limit memory=64M $mode
+	wait "$box_pid"
+	code=$?
+	[ "$code" != 0 ] && grep -q 'the memory limit of 64.0 MiB' "$work/said"
+	check "$mode: counts as memory" $? "status $code: $(tail -n 1 "$work/said")"
+	over
+done
+
+# --- memory of somebody else --------------------------------------------------------------------------------------
+# A box that has reserved a large piece of shared memory and uses little of it, beside somebody who fills /dev/shm.
+if [ -z "$has_group" ] && [ "$(df -k --output=avail /dev/shm | tail -n 1)" -gt 1000000 ]; then
+	: >"$work/said"
+	timeout -k 5 150 "$ostiary" run -q --rm --name "$tag-good" --limit memory=256M -- sh -c 'python3 -c "
+import mmap, os, time
+m = mmap.mmap(-1, 900 << 20)
+m[0] = 1
+print(\"reserved\", flush=True)
+while not os.path.exists(\"/tmp/done\"): time.sleep(0.05)
+print(\"lived\", flush=True)"' </dev/null >"$work/said" 2>&1 &
+	box_pid=$!
+	wait_for 60 grep -q reserved "$work/said"
+	shm=$(mktemp /dev/shm/ostiary-share.XXXXXX)
+	head -c 600000000 /dev/zero >"$shm"
+	sleep 3 # three looks at an idle box
+	rm -f "$shm"
+	"$ostiary" exec "$tag-good" -- touch /tmp/done
+	wait "$box_pid"
+	same 'a box is not ended for the shared memory of somebody else' "$? $(tr '\n' ' ' <"$work/said")" '0 reserved lived '
+fi
+
+# --- message queues -----------------------------------------------------------------------------------------------
+cat >"$work/ws/queue.py" <<'PY'
+import ctypes, os
+libc = ctypes.CDLL("librt.so.1", use_errno=True)
+q = libc.mq_open(b"/one", os.O_CREAT | os.O_RDWR, 0o600, None)
+if q < 0:
+    raise OSError(ctypes.get_errno(), "mq_open")
+room = ctypes.create_string_buffer(8192)
+print(libc.mq_send(q, b"text", 4, 0), libc.mq_receive(q, room, 8192, None), os.listdir("/dev/mqueue"), libc.mq_unlink(b"/one"))
+PY
+say "$ostiary" run -q --rm --name "$tag-box" -- python3 queue.py
+same 'message queues work' "$code $out$err" "0 0 4 ['one'] 0"
 
 # --- disk -------------------------------------------------------------------------------------------------------------
 attack fallocate
@@ -167,14 +211,24 @@ f = os.open("x", os.O_RDWR | os.O_CREAT)
 os.posix_fallocate(f, 0, 5000000)
 print(os.fstat(f).st_size, os.fstat(f).st_blocks * 512 >= 5000000)'
 same 'programs that reserve some have it all the same' "$code $out" '0 5000000 True'
-for mode in disk unnamed ghost; do
+for mode in disk unnamed ghost shutfiles parkedfiles nestedfiles waitingfiles blockedfiles emptymessages; do
 	attack --limit disk=60M $mode
 	wait "$box_pid"
 	same "$mode: a limit of the disk ends the box with 120" $? 120
-	[ "$(took $mode)" -le 500 ] # of 600; a busy machine looks late
-	check "$mode: and not long after it is reached" $? "$(took $mode) MiB of 60"
+	wrote=$(took "${mode/shutfiles/unnamed}")
+	[ "$wrote" -le 500 ] # of 600; a busy machine looks late
+	check "$mode: and not long after it is reached" $? "$wrote MiB of 60"
 	over
 done
+# A file in /tmp that has no name any more is there once.
+say "$ostiary" run -q --rm --name "$tag-box" --limit disk=60M -- python3 -c '
+import tempfile, time
+f = tempfile.TemporaryFile(dir="/tmp")
+f.write(b"x" * 40000000)
+f.flush()
+time.sleep(1.5)
+print("lived")'
+same 'a deleted file in /tmp is counted once' "$code $out" '0 lived'
 say "$ostiary" run -q --rm --name "$tag-box" --limit disk=60M -- sh -c 'head -c 90000000 /dev/zero >/tmp/x; sleep 100'
 same 'what is in /tmp counts' "$code" 120
 holds 'in words' "$err" 'more than the disk limit of 60.0 MiB'

@@ -56,7 +56,7 @@ done
 same 'and what stays writable is not in the list' "$(grep -c "$PWD/\(package.json\|Makefile\|a.txt\|new\)" <<<"$out")" 0
 say "$ostiary" explain --live --json -- true
 same 'as JSON too' "$(python3 -c 'import json, sys
-d = json.load(sys.stdin)
+d = json.load(sys.stdin)["data"]
 told = {m["target"][len(sys.argv[1]) + 1:] for m in d["mounts"] if "live workspace" in m["why"] or "masked:" in m["why"]}
 print(sorted(set(sys.argv[2].split()) - told))' "$PWD" '.envrc .git/config .git/hooks .husky .vscode AGENTS.md lib/alias pipe sock src/deep/CLAUDE.md sub/.git/config sub/.git/hooks' <<<"$out")" '[]'
 say "$ostiary" explain -- true
@@ -118,7 +118,7 @@ holds 'the user hears of it' "$err" 'was taken away'
 holds 'and why' "$err" 'steers an agent'
 same 'nothing in quarantine can be run' "$(find "$boxes/$box/quarantine" -type f -perm /111)" ''
 holds 'a box with something in quarantine is kept, and ps says so' "$("$ostiary" ps -a | grep "$box")" '(live, 10 in quarantine)'
-same 'as JSON too' "$("$ostiary" ps -a --json | python3 -c 'import json, sys; print([b["quarantined"] for b in json.load(sys.stdin) if b["id"] == sys.argv[1]])' "$box")" '[10]'
+same 'as JSON too' "$("$ostiary" ps -a --json | python3 -c 'import json, sys; print([b["quarantined"] for b in json.load(sys.stdin)["data"] if b["id"] == sys.argv[1]])' "$box")" '[10]'
 "$ostiary" undo --yes >/dev/null 2>&1
 drop
 
@@ -257,6 +257,35 @@ echo two >b.txt
 rm -f started edited
 drop
 
+
+# --- rights that the box gives to others ---------------------------------------------------------------
+# Whatever its umask is, and by whichever call: what the host's umask forbids does not stay, in the run and after it.
+mkdir -p open node_modules/q
+echo shared >open/file
+chmod 664 open/file
+chmod 755 open
+mode() { stat -c %a "$@" | tr '\n' ' '; }
+umask 022
+was=$(mode .)
+box=$tag-modes
+"$ostiary" run --live --name "$box" -- sh -c 'umask 0; mkdir -m 777 wide; mkdir -p node_modules/q/in; echo x >made; echo x >node_modules/q/in/x
+	chmod 777 open . node_modules/q; chmod 666 a.txt; echo more >>open/file
+	python3 -c "import os, struct; os.setxattr(\"src\", \"system.posix_acl_default\", struct.pack(\"<I\" + \"HHi\" * 3, 2, 1, 7, -1, 4, 7, -1, 32, 7, -1))"
+	while [ ! -e go ]; do sleep 0.1; done' </dev/null >"$work/modes" 2>&1 &
+run=$!
+narrow() { [ "$(mode wide made open . a.txt)" = "755 644 755 ${was}644 " ]; }
+wait_for 60 narrow
+check 'rights that others get are taken away while the box runs' $? "$(mode wide made open . a.txt)"
+same 'rights that were there stay' "$(mode open/file)" '664 '
+touch go
+wait $run
+same 'and in installed packages at the end' "$(mode node_modules/q node_modules/q/in node_modules/q/in/x)" '755 755 644 '
+mkdir src/after
+same 'a list that a directory hands on is taken away' "$(mode src/after)" '755 '
+holds 'and said' "$(cat "$work/modes")" 'which your umask forbids'
+drop
+rm -rf wide made open go node_modules/q src/after
+
 # --- what is not covered, and how quick the second one is --------------------------------------------
 box=$tag-i
 mkdir -p target
@@ -305,7 +334,7 @@ fi
 box=$tag-j
 "$ostiary" create -q --live --name "$box" >/dev/null
 "$ostiary" exec "$box" -- sh -c 'echo x >many/1; echo x >>a.txt'
-pid=$("$ostiary" ps --json | python3 -c 'import json, sys; print([b["supervisor_pid"] for b in json.load(sys.stdin) if b["id"] == sys.argv[1]][0])' "$box")
+pid=$("$ostiary" ps --json | python3 -c 'import json, sys; print([b["supervisor_pid"] for b in json.load(sys.stdin)["data"] if b["id"] == sys.argv[1]][0])' "$box")
 "$ostiary" exec "$box" -- sh -c 'echo e >late.tmp; sleep 0.2; mv late.tmp .cursorrules; sleep 30' >/dev/null 2>&1 &
 client=$!
 written() { [ -e late.tmp ] || [ -e .cursorrules ] || grep -q cursorrules "$boxes/$box/quarantine/list" 2>/dev/null; }

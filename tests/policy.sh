@@ -93,7 +93,7 @@ holds 'and its reason is told' "$out" 'reason: not today'
 out=$(policy_check 'GET https://evil.org/' --policy "$work/p")
 same 'deny! goes before everything' "$?:${out%%$'\n'*}" '1:denied by user policy:3'
 holds 'and has no cure' "$out" 'cannot be overridden'
-out=$(policy_check 'POST https://api.anthropic.com/v1/messages' --profile claude)
+out=$(policy_check 'POST https://api.anthropic.com/v1/messages' --profile claude --data '{"messages":[]}')
 same "a profile's rules" "$?:${out%%$'\n'*}" '0:allowed by profile claude'
 out=$(XDG_CONFIG_HOME=$work/none policy_check 'GET https://a.org/')
 same 'XDG_CONFIG_HOME is honoured' "$?:${out%%$'\n'*}" '1:denied by default'
@@ -105,14 +105,14 @@ out=$(policy_check --policy "$work/g" 2>&1)
 holds 'a wildcard over strangers gets a warning' "$out" 'belong to many different people'
 
 out=$(policy_check 'GET https://a.org/x' --json)
-same 'JSON' "$?:$(python3 -c 'import json,sys; d=json.loads(sys.argv[1]); print(d["verdict"], d["layer"], d["line"], d["rule"])' "$out")" \
+same 'JSON' "$?:$(python3 -c 'import json,sys; d=json.loads(sys.argv[1])["data"]; print(d["verdict"], d["layer"], d["line"], d["rule"])' "$out")" \
 	'0:allow user policy 2 allow * a.org'
 printf 'alow * b.org\n' >"$work/bad"
 out=$(policy_check 'GET https://a.org/' --policy "$work/bad" 2>&1)
-same 'a broken file is our failure, not a verdict' "$?" 125
+same 'a broken file is our failure, not a verdict' "$?" 119
 holds 'and names line, column and cure' "$out" "$work/bad, line 1, column 1: a line does not begin with \"alow\" (did you mean \"allow\"?)"
 out=$(policy_check --policy "$work/bad" --json)
-same 'a broken file in JSON' "$?:$(python3 -c 'import json,sys; print(json.loads(sys.argv[1])[0]["good"])' "$out")" '1:False'
+same 'a broken file in JSON' "$?:$(python3 -c 'import json,sys; print(json.loads(sys.argv[1])["data"][0]["good"])' "$out")" '1:False'
 for request in 'get https://a.org/' 'GET ftp://a.org/' 'GET https://a.org/#x' 'GET https://a@b.org/' 'GET https://a.org:0/' \
 	'GET https://127.1/' 'GET https://a.org/%00' 'GET https://a.org/x/..%2fy' 'tcp://a.org' 'GET https://[::1/' ''; do
 	policy_check "$request" >/dev/null 2>"$work/err"

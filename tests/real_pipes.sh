@@ -89,7 +89,7 @@ same 'exec: pipe both ways' "$(echo y | "$ostiary" exec $name -- cat)" y
 "$ostiary" exec $name -- sh -c 'echo out; echo err >&2; exit 9' >"$work/o" 2>"$work/e"
 same 'exec: code, stdout, stderr' "$? $(cat "$work/o") $(cat "$work/e")" '9 out err'
 same 'exec: files stay between commands' "$("$ostiary" exec $name -- sh -c 'echo kept >f' && "$ostiary" exec $name -- cat f)" kept
-same 'exec: where it starts' "$("$ostiary" exec -w /tmp $name -- pwd)" /tmp
+same 'exec: where it starts' "$("$ostiary" exec -C /tmp $name -- pwd)" /tmp
 same 'exec: its environment' "$("$ostiary" exec -e A=b $name -- sh -c 'echo $A')" b
 # Each line must be here before the next is written.
 "$ostiary" exec $name -- sh -c 'for i in 1 2 3; do echo $i; read -r _; done' <"$work/asks" >"$work/o" &
@@ -153,7 +153,7 @@ timeout 120 "$ostiary" logs -f bg-$$ >"$work/o" &
 reader=$!
 within 60 grep -q 'line 5' "$work/o"
 check 'logs -f follows it' $? "$(tail -n 2 "$work/o")"
-"$ostiary" stop -t 2s bg-$$ >/dev/null 2>&1
+"$ostiary" stop --time 2s bg-$$ >/dev/null 2>&1
 check 'stop' $? 'it failed'
 wait $reader
 same 'logs -f ends with the box' $? 0

@@ -57,7 +57,7 @@ printf '[user]\n\tname = Me Myself\n\temail = me@example.org\n[credential]\n\the
 echo SECRETMARK >control
 same 'the search finds what it is shown' "$(box -- grep -rls SECRETMARK "$work/ws" 2>&1)" "$work/ws/control"
 rm control
-profiles=$("$ostiary" profile ls --json | python3 -c 'import json, sys; print(*[p["name"] for p in json.load(sys.stdin)])')
+profiles=$("$ostiary" profile ls --json | python3 -c 'import json, sys; print(*[p["name"] for p in json.load(sys.stdin)["data"]])')
 [ "$(wc -w <<<"$profiles")" -ge 10 ]
 check 'there are profiles to look at' $? "$profiles"
 export KEY=SECRETMARK ANTHROPIC_API_KEY=SECRETMARK OPENAI_API_KEY=SECRETMARK GEMINI_API_KEY=SECRETMARK GH_TOKEN=SECRETMARK AWS_SECRET_ACCESS_KEY=SECRETMARK

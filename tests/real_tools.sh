@@ -116,12 +116,12 @@ tools_compilers() {
 		[ ! -e c/sum ]
 		check 'the build is not on the host' $? "$(ls c)"
 		if ! missing 'gdb' gdb; then
-			out=$("$ostiary" exec -w "$work/ws/c" cc -- gdb -q -batch -ex 'set debuginfod enabled off' -ex 'break f3' -ex run -ex bt -ex 'print 40+2' ./sum 2>&1)
+			out=$("$ostiary" exec -C "$work/ws/c" cc -- gdb -q -batch -ex 'set debuginfod enabled off' -ex 'break f3' -ex run -ex bt -ex 'print 40+2' ./sum 2>&1)
 			holds 'gdb stops in a function' "$out" '#1  0x'
 			holds 'and evaluates' "$out" '$1 = 42'
 		fi
 		if ! missing 'strace' strace; then
-			holds 'strace' "$("$ostiary" exec -w "$work/ws/c" cc -- strace -f -e trace=execve ./sum 2>&1)" 'execve("./sum"'
+			holds 'strace' "$("$ostiary" exec -C "$work/ws/c" cc -- strace -f -e trace=execve ./sum 2>&1)" 'execve("./sum"'
 		fi
 		"$ostiary" rm -f cc >/dev/null 2>&1
 	fi

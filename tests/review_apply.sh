@@ -57,7 +57,7 @@ box "$tag-c" 'echo 2 >src/a; echo 2 >b; echo all: >Makefile; mkdir -p .github/wo
 say "$ostiary" apply "$tag-c" src --yes
 same 'only the paths that were named' "$code $(cat src/a b)" $'0 2\n1'
 say "$ostiary" apply "$tag-c" ../elsewhere --yes
-same 'a path outside is refused' "$code" 125
+same 'a path outside is refused' "$code" 119
 say "$ostiary" apply "$tag-c" --yes
 same '--yes alone leaves the other classes: exit 1' "$code $(ls -A | tr '\n' ' ')" '1 b src '
 holds 'they are named' "$err" '--yes=runs-on-open,runs-on-build,runs-in-ci,steers-agent'
@@ -139,16 +139,16 @@ box "$tag-m" 'echo 2 >a'
 cd "$work" || exit 1
 mv moved away
 say "$ostiary" apply "$tag-m" --yes
-same 'a workspace that is gone is refused' "$code" 125
+same 'a workspace that is gone is refused' "$code" 119
 mkdir moved
 say "$ostiary" apply "$tag-m" --yes
-same 'and one that is another directory' "$code $(ls moved)" '125 '
+same 'and one that is another directory' "$code $(ls moved)" '119 '
 rmdir moved
 mv away moved
 say "$ostiary" apply "$tag-m" --yes
 same 'the control: moved back' "$code $(cat moved/a)" '0 2'
 say "$ostiary" apply nosuchbox --yes
-same 'an unknown box' "$code" 125
+same 'an unknown box' "$code" 121
 
 # --- JSON, sizes ------------------------------------------------------------------------------------
 fresh json

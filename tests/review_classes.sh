@@ -138,6 +138,43 @@ apply "$tag-p" --yes
 box "$tag-q" 'echo evil >>s/env; for i in $(seq 300); do ln -s ../s/env s/b$i; done'
 apply "$tag-q" --yes
 holds 'three hundred other links do not hide the one' "$err" '  s/env: runs-on-open'
+# Links that lead through each other, a thousand names at a time: bounded, and what they reach is not called plain.
+fresh links-wind
+mkdir d
+cat >wind.py <<'PY'
+import os
+for i in range(400):
+    os.symlink("d/../" * 800 + f"l{i + 1}", f"l{i}")
+os.symlink("l390", ".envrc")
+open("plain.txt", "w").write("x")
+PY
+box wind 'python3 wind.py; rm wind.py'
+spent() { # COMMAND...: hundredths of a second of processor time
+	local a b
+	a=$(awk '{print $16 + $17}' /proc/$$/stat)
+	"$@" >/dev/null 2>&1
+	b=$(awk '{print $16 + $17}' /proc/$$/stat)
+	echo $((b - a))
+}
+ticks=$(spent "$ostiary" diff --stat wind)
+[ "$ticks" -lt 500 ] # it took 13 seconds
+check 'links that wind through each other cost little' $? "$ticks hundredths of a second"
+say "$ostiary" apply --yes wind
+holds 'and make nothing plain' "$err" '  plain.txt: runs-on-open'
+# A link of the host that leaves the workspace and comes back, by itself and through one that lies beyond it.
+fresh links-away
+mkdir tools
+for f in env vim rvm; do echo old >tools/$f; done
+ln -s ../links-away/tools/env .envrc
+ln -s links-away/tools "$work/beyond"
+ln -s ../beyond/vim .exrc
+ln -s "$work/beyond/rvm" .rvmrc
+box away 'for f in env vim rvm new; do echo new >tools/$f; done; ln -s /net/nowhere/x made'
+say "$ostiary" apply --yes away
+for f in env vim rvm; do
+	holds "a link of the host that leaves the workspace and comes back lends its class: $f" "$err" "  tools/$f: runs-on-open"
+done
+same 'what no such link leads to lands' "$(cat tools/*)" $'old\nnew\nold\nold'
 fresh links-workspace
 mkdir -p packages/a node_modules/@x && echo 1 >packages/a/index.js && ln -s ../../packages/a node_modules/@x/a
 box "$tag-r" 'echo 2 >packages/a/index.js'
@@ -184,7 +221,7 @@ if sys.argv[1] == "plant":
         open(path, "w").write("[x]\n\ty = z\n")
     open("plain.txt", "w").write("plain\n")
     sys.exit()
-told = {c["path"]: c for c in json.load(open(sys.argv[2]))["changes"]}
+told = {c["path"]: c for c in json.load(open(sys.argv[2]))["data"]["changes"]}
 bad = [p for p, c in told.items() if c["fate"] != "applied" and os.path.lexists(p)]
 landed = [p for _, p in rows if os.path.lexists(p)]
 classes = {}

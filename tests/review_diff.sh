@@ -8,7 +8,7 @@ set -u
 . "$here/lib_tier.sh"
 pairs=$here/review/pairs.py
 pty=$here/review/on_pty.py
-json() { python3 -c "import json, sys; d = json.load(sys.stdin); print($1)"; }
+json() { python3 -c "import json, sys; d = json.load(sys.stdin); d = d[\"data\"] if \"ostiary\" in d else d; print($1)"; }
 diff() { say "$ostiary" diff "$@"; }
 lacks() { # name, text, pattern of what must not be in it
 	# shellcheck disable=SC2053
@@ -151,17 +151,17 @@ same 'two of them, with dots' "$out$err" $'gone.txt\nrun.sh'
 diff gone.txt --name-only
 same 'without a box: the newest, and a path that exists' "$code$err" 0
 diff -- gone.txt --name-only
-same 'after -- every word is a path' "$code" 125
+same 'after -- every word is a path' "$code" 119
 diff "$b" /etc/passwd
-same 'a path outside is refused' "$code$out" 125
+same 'a path outside is refused' "$code$out" 119
 holds 'in a sentence' "$err" "/etc/passwd is outside of what box $b sees copy-on-write: its workspace is "
 diff "$b" ../../etc
-same 'also by dots' "$code$out" 125
+same 'also by dots' "$code$out" 119
 diff "$b" nowhere.txt
 holds 'a path that nobody has' "$err" "there is no nowhere.txt, neither on the host nor in box $b"
 diff "$tag-nobody"
 holds 'a box that there is not' "$err" "there is no box \"$tag-nobody\""
-same 'is an error' "$code" 125
+same 'is an error' "$code" 121
 diff "$b" --turn 9
 holds 'a turn that there was not' "$err" 'turn 9'
 diff --color=pink
@@ -250,7 +250,7 @@ diff "$g" f
 holds "the user's own classes" "$out" 'runs on build: f'
 echo 'walks-on-water f' >"$HOME/.config/ostiary/classes"
 diff "$g" f
-same 'a wrong line in them is an error' "$code$out" 125
+same 'a wrong line in them is an error' "$code$out" 119
 holds 'that names the file' "$err" "$HOME/.config/ostiary/classes"
 rm "$HOME/.config/ostiary/classes"
 
@@ -317,7 +317,7 @@ same 'both together' "$out$err" $'t1\nt2'
 
 mv "$work/ws" "$work/away" && cd "$work" || exit 1
 diff "$b"
-same 'a workspace that is gone is an error' "$code$out" 125
+same 'a workspace that is gone is an error' "$code$out" 119
 holds 'in a sentence' "$err" "the workspace $work/ws was deleted or moved since box $b was started"
 mkdir "$work/ws"
 diff "$b"
@@ -333,7 +333,7 @@ mv "$boxes/$b/layers/ws/lost" "$boxes/$b/layers/ws/upper"
 echo 'root broken' >>"$boxes/$h/roots"
 diff "$h"
 holds 'a damaged list of directories too' "$err" 'damaged'
-same 'with its status' "$code" 125
+same 'with its status' "$code" 119
 
 # Another directory that is gone: the rest is shown.
 mv "$work/more" "$work/less"

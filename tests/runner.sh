@@ -250,6 +250,11 @@ if [ "$(id -u)" = 0 ]; then
 	[ "$(stat -c %a "$base/victim/f")" = 400 ]
 	report $? 'a link in the place of HOME is not followed' "$(stat -c '%a %n' "$base/victim/f" 2>&1)"
 	rm -rf "$base/victim"
+	suite remover test=root "rm -rf tests tools 2>/dev/null; touch stray 2>/dev/null; touch out/mark && echo ok one"
+	expect 'a suite of root that removes the tree is held' '1 passed, 0 failed, 0 skipped' 0 remover
+	[ -x "$work/tests/remover.sh" ] && [ -e "$work/tools/test.py" ] && [ ! -e "$work/stray" ] && [ -e "$work/out/mark" ]
+	report $? 'the tree is read-only for it, out/ is not' "$(ls "$work" "$work/tests" "$work/tools" 2>&1)"
+	rm "$work/tests/remover.sh" "$work/out/mark"
 else
 	echo 'skip attacks on the guard: only a suite of root could try them'
 fi

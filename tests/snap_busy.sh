@@ -18,7 +18,7 @@ more_than() { [ "$(count "$1")" -gt "$2" ]; }
 stopped() { # BOX: processes of it that are stopped
 	local pid
 	for pid in $(tree "$("$ostiary" ps --json | /usr/bin/python3 -c 'import json, sys
-print(next(b["supervisor_pid"] for b in json.load(sys.stdin) if b["id"] == sys.argv[1]))' "$1")"); do
+print(next(b["supervisor_pid"] for b in json.load(sys.stdin)["data"] if b["id"] == sys.argv[1]))' "$1")"); do
 		grep -q '^State:[[:space:]]*[Tt]' "/proc/$pid/status" 2>/dev/null && echo "$pid"
 	done
 }
@@ -45,7 +45,7 @@ in=$(o exec "$tag-b" -- sh -c 'cat host a d/e/f; stat -c "%h %a" a; readlink lin
 same 'the copy has everything as it was' "$(tr '\n' ' ' <<<"$in")" 'box a deep 2 750 nowhere 1000 fifo linked 52428800 holes 0 '
 n=$(o exec "$tag-b" -- sh -c 'wc -c <count')
 check 'up to the moment it was taken' "$([ "$n" -gt 0 ] && [ "$n" -le "$(count "$tag-a")" ]; echo $?)" "$n"
-o fork "$tag-a" -n 2 --name "$tag-f" >/dev/null 2>&1
+o fork "$tag-a" --number 2 --name "$tag-f" >/dev/null 2>&1
 same 'a busy box is forked' "$(o exec "$tag-f-2" -- cat host)" box
 grows "$tag-a"
 check 'and goes on after that too' $?
@@ -75,7 +75,7 @@ same 'its processes too' "$(stopped "$tag-a" | grep -vx "$pid")" ''
 # --- the box ends meanwhile ---------------------------------------------------------------------------------
 "$ostiary" snapshot "$tag-a" "$tag-late" >/dev/null 2>"$work/late" </dev/null &
 cli=$!
-o stop -t 0 "$tag-a" >/dev/null
+o stop --time 0 "$tag-a" >/dev/null
 wait "$cli"
 check 'a box can be ended while it is copied' "$(is_ended "$tag-a"; echo $?)"
 same 'what it wrote is there' "$(o exec "$tag-a" -- cat d/e/f)" deep

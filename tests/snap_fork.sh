@@ -10,16 +10,17 @@ cd "$(dirname "$0")/.." || exit 1
 door_needs snap_fork curl openssl python3
 state=$work/home/.local/state/ostiary
 o() { timeout -k 5 150 "$ostiary" "$@" </dev/null; }
-names() { o "$@" | /usr/bin/python3 -c 'import json, sys; print(" ".join(json.load(sys.stdin)["boxes"]))'; }
+names() { o "$@" | /usr/bin/python3 -c 'import json, sys; print(" ".join(json.load(sys.stdin)["data"]["boxes"]))'; }
 
 # --- forks ------------------------------------------------------------------------------------------
 cd "$work/ws" || exit 1
 echo host >file
 o run -q -n parent -- sh -c 'echo parent >file; echo p >p; echo memory >~/memory'
-made=$(o fork parent -n 8 --name child)
+made=$(o fork parent --number 8 --name child)
 same 'eight boxes are made, with names' "$(tr '\n' ' ' <<<"$made")" 'child-1 child-2 child-3 child-4 child-5 child-6 child-7 child-8 '
 same 'they share what they have in common' "$(find "$state/frozen" -name p | wc -l)" 1
 same 'none runs' "$(o ps -q)" ''
+same 'logs of a fork that wrote nothing yet, into a pipe' "$(o logs child-8 2>&1 | cat; echo "${PIPESTATUS[0]}")" 0
 same 'a fork sees what the parent saw' "$(o exec child-1 -- sh -c 'cat file p ~/memory' | tr '\n' ' ')" 'parent p memory '
 o exec child-1 -- sh -c 'echo one >file; rm p; echo mine >mine'
 o exec parent -- sh -c 'echo later >later'
@@ -27,14 +28,14 @@ same 'what one changes is its own' "$(o exec child-2 -- sh -c 'cat file p; ls' |
 same 'the parent goes on too' "$(o exec parent -- sh -c 'cat file p later' | tr '\n' ' ')" 'parent p later '
 same 'the fork keeps what it changed' "$(o exec child-1 -- sh -c 'cat file; ls' | tr '\n' ' ')" 'one file mine '
 same 'a fork of a fork' "$(o exec "$(o fork child-1)" -- sh -c 'cat file mine; ls p 2>/dev/null' | tr '\n' ' ')" 'one mine '
-same 'as JSON' "$(names fork parent -n 2 --json | wc -w)" 2
+same 'as JSON' "$(names fork parent --number 2 --json | wc -w)" 2
 o rm -f parent >/dev/null
 same 'a fork outlives its parent' "$(o exec child-3 -- cat p)" p
 same 'the host is as it was' "$(cat file)" host
-got=$(o fork child-1 -n 3 --name child 2>&1)
+got=$(o fork child-1 --number 3 --name child 2>&1)
 holds 'a name that is taken is refused' "$got" 'there is a box named child-1'
 same 'and then none is made' "$(o ps -a -q | grep -c '^child-[123]$')" 3
-holds 'how many must make sense' "$(o fork child-1 -n 0 2>&1)" 'from 1 to'
+holds 'how many must make sense' "$(o fork child-1 --number 0 2>&1)" 'from 1 to'
 holds 'a box that is not there is told of' "$(o fork nobody 2>&1)" 'there is no box'
 o ps -a -q | xargs -r "$ostiary" rm -f >/dev/null
 same 'nothing is left when they are removed' "$(find "$state/frozen" -mindepth 1 -maxdepth 1 -type d | wc -l)" 0

@@ -70,13 +70,13 @@ same 'once' "$(o exec "$tag-c" -- sh -c 'wc -l <count')" 6
 
 # --- sizes, removal, gc ---------------------------------------------------------------------------------
 total=$(o gc --json | /usr/bin/python3 -c 'import json, sys
-g = json.load(sys.stdin)["frozen"]
+g = json.load(sys.stdin)["data"]["frozen"]
 print(g["bytes"] if g["own_bytes"] + g["shared_bytes"] == g["bytes"] else "odd")')
 du=$(du -s -B1 --exclude=lock "$frozen" 2>/dev/null | cut -f1)
 same 'the sizes of frozen layers add up to what is on the disk' "$total" $((du - 512 * $(stat -c %b "$frozen")))
 say "$ostiary" snapshots --json
 check 'sizes and layers are listed' "$(/usr/bin/python3 -c 'import json, sys
-v = json.loads(sys.argv[1])
+v = json.loads(sys.argv[1])["data"]
 assert v and all(s["own_bytes"] + s["shared_bytes"] == s["bytes"] for s in v)' "$out" 2>"$work/why"; echo $?)" "$(cat "$work/why")"
 o rm -f "$tag-b" "$tag-c" >/dev/null
 n=$(layers)
@@ -170,10 +170,47 @@ holds 'the changes can be looked at first' "$got" '+g'
 holds 'and to leave leaves' "$got" 'status 0'
 got=$(answer 'x q' "$ostiary" run -- touch ran)
 same 'an answer that is none is asked again' "$(grep -c 'not applied' <<<"$got")" 2
+holds 'the question says which command the box had' "$got" '"cat g more", ended '
 o rm -f "$tag-g" >/dev/null
 say "$ostiary" run -- true
 [[ $err == *'holds changes'* ]]
 check 'when it is removed nothing is said' $((1 - $?)) "$err"
+
+# --- running an agent again: what is asked for now, in a box of its own ---------------------------------------------
+mkdir -p "$HOME/.config/ostiary/profiles"
+for agent in one two; do
+	printf 'extends default\ncommand %s-agent\nargs --always\n' $agent >"$HOME/.config/ostiary/profiles/$agent.profile"
+	printf '#!/bin/sh\necho "%s:$*"; echo "$*" >>said\n' $agent >"$work/$agent-agent"
+	chmod +x "$work/$agent-agent"
+done
+was=$PATH
+PATH=$work:$PATH
+o run -q -n "$tag-k" one -- -p 'first prompt' >/dev/null
+say "$ostiary" run --resume one -- -p 'second prompt'
+same '--resume AGENT -- WORDS says these words, not the first ones' "$out" 'one:--always -p second prompt'
+say "$ostiary" run -q --resume one
+same '--resume AGENT says nothing to it a second time' "$out" 'one:--always'
+same 'in the box that holds the changes' "$("$ostiary" exec -q "$tag-k" -- cat said | tr '\n' '|')" '--always -p first prompt|--always -p second prompt|--always|'
+o stop "$tag-k" >/dev/null
+say "$ostiary" run -q --resume two -- -p hello
+same '--resume of another agent starts none' "$code:$out" '64:'
+holds 'and says whose box it is' "$err" "$tag-k, is not one of two (one, "
+holds 'what it ran last' "$err" 'one-agent --always'
+holds 'how old it is' "$err" 's ago)'
+say "$ostiary" run -q --resume --allow 'GET a.example' --limit pids=99 one
+same 'flags that shape a box are not dropped in silence' "$code:$out" '64:'
+holds 'they are named' "$err" 'so --limit, --allow cannot be said now'
+got=$(answer 'c n' "$ostiary" run -n "$tag-l" two -- -p hello)
+holds 'on a terminal, to go on in the box of another agent is not offered' "$got" 'It is not one of the agent that you ask for'
+holds 'and cannot be chosen' "$got" 'two:--always -p hello'
+got=$(answer 'c' "$ostiary" run two)
+holds 'a box of its own is taken before a newer one of another' "$got" "box $tag-l holds changes"
+holds 'and to go on starts the agent that was asked for' "$got" 'two:--always'
+say "$ostiary" run -n "$tag-m" one -- -p x
+holds 'without a terminal the line says whose box it is' "$err" "box $tag-k holds changes of this workspace that were not applied (one, "
+PATH=$was
+rm -f "$HOME/.config/ostiary/profiles/one.profile" "$HOME/.config/ostiary/profiles/two.profile"
+away
 
 # --- what the host edits meanwhile ---------------------------------------------------------------------------
 o create -n "$tag-i" >/dev/null

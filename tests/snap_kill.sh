@@ -41,7 +41,7 @@ check 'every snapshot that there is can be used' "$(grep -vqx box "$work/all"; e
 
 # --- forks ------------------------------------------------------------------------------------------------------
 for ((i = 0; i < rounds; i++)); do
-	"$ostiary" fork "$tag-a" -n 5 </dev/null >/dev/null 2>&1 &
+	"$ostiary" fork "$tag-a" --number 5 </dev/null >/dev/null 2>&1 &
 	cli=$!
 	nap 12
 	kill -KILL "$cli" 2>/dev/null

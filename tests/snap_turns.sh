@@ -7,7 +7,7 @@ set -u
 . "$(dirname "$0")/lib_life.sh"
 . "$here/lib_snap.sh"
 turns() { o turns "$1" --json | /usr/bin/python3 -c 'import json, sys
-print(" | ".join("%d %s" % (t["turn"], t["command"]) for t in json.load(sys.stdin)))'; }
+print(" | ".join("%d %s" % (t["turn"], t["command"]) for t in json.load(sys.stdin)["data"]))'; }
 asleep() { is_ended "$tag-t" && [ ! -e "$boxes/$tag-t/turn" ]; }
 
 echo host >file
@@ -57,7 +57,11 @@ same 'the host was never touched' "$(cat file dir/x | tr '\n' ' ')" 'host host '
 
 # --- something still runs ------------------------------------------------------------------------------------
 o exec "$tag-t" -- sh -c 'echo s >started; sleep 300 >/dev/null 2>&1 &'
+before=$(turns "$tag-t" | tr '|' '\n' | wc -l)
 o exec "$tag-t" -- sh -c 'echo m >meanwhile'
+holds 'a turn that is not over is listed, too' "$(turns "$tag-t")" " | $before sh -c echo s"
+say "$ostiary" turns "$tag-t"
+holds 'as one that is open' "$out" "$before     open"
 say "$ostiary" undo --turn 1 "$tag-t"
 holds 'while something runs no turn is taken back' "$err" 'a command runs'
 o exec "$tag-t" -- sh -c 'kill $(pidof sleep)' 2>/dev/null || o exec "$tag-t" -- pkill sleep

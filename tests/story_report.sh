@@ -50,7 +50,8 @@ for i in range(30):
 put(60, kind="http", verdict="deny", method=bad, host=bad, port=443, path=at, status=403, pid=10, exe=bad, rule=at, note=net,
     cure="allow GET evil.example/" + bad)
 put(61, kind="http", verdict="deny", method="GET", host="quote.example", port=443, path="/", status=403, cure="allow GET quote.example/'; rm -rf /")
-put(62, kind="alarm", verdict="deny", host=bad, secrets=bad, note=bad + net)
+put(62, kind="http", verdict="deny", method="GET", host="lure.example" + bad, port=443, path="/", status=403, cure="allow GET lure.example/")
+put(62, kind="alarm", verdict="deny", host="lure.example" + bad, secrets=bad, note=bad + net)
 put(63, kind="http", verdict="ask-yes", method="GET", host="asked.example", port=443, path="/", status=200, note=bad)
 put(64, kind=bad, verdict=at, method=net, note=bad)
 put(65, kind="javascript:alert(1)", note="javascript:alert(1)")
@@ -69,11 +70,11 @@ say "$ostiary" report "$box"
 [ "$code" = 64 ] && [[ $err == *'-o FILE'* ]]
 check 'without -o it asks where to' $? "$code $err"
 say "$ostiary" report "$box" -o "$work"
-same 'a directory is refused' "$code" 125
+same 'a directory is refused' "$code" 119
 say "$ostiary" report "$box" -o "$work/none/x.html"
 same 'a place that is not there is refused' "$code" 125
 say "$ostiary" report "$tag-nobody" -o "$work/x.html"
-same 'an unknown box is refused' "$code $(ls "$work"/x.html 2>/dev/null)" '125 '
+same 'an unknown box is refused' "$code $(ls "$work"/x.html 2>/dev/null)" '121 '
 echo old >"$work/again.html"
 ln -s again.html "$work/link.html"
 say "$ostiary" report "$box" -o "$work/link.html"
@@ -93,6 +94,7 @@ has 'how it ended' "$html" 'exit 3'
 has 'the command' "$html" 'Command'
 has 'changes that run something come first' "$(sed -n '/id="changes"/,/<\/section>/p' "$page" | grep -m 1 'class="what-')" 'runs on commit'
 has 'what would allow a refused host' "$html" "ostiary allow $box &#39;GET evil.example/"
+lacks 'but not one that a placeholder was sent to' "$html" '&#39;GET lure.example/'
 lacks 'a rule that would end its quotes is not offered' "$html" 'rm -rf /&#39;'
 has 'processes have a tree' "$html" 'class="i2"'
 has 'a name that is not UTF-8 is quoted' "$html" 'n\xffx'

@@ -89,10 +89,10 @@ has 'and the request that came before it' "$out" 'GET refused.example/x 403'
 say "$ostiary" timeline "$box" --before first
 has 'nothing came before the first' "$out" 'No request came before it.'
 say "$ostiary" timeline "$box" --before nothing-of-it
-[ "$code" = 125 ] && [[ $err == *"no change of nothing-of-it"* ]]
+[ "$code" = 121 ] && [[ $err == *"no change of nothing-of-it"* ]]
 check 'a file that was not changed is said to be none' $? "$code $err"
 say "$ostiary" timeline "$box" --before src/app.js --json
-same 'the same as JSON' "$(jl '[d[0]["change"]["path"], d[0]["requests"][0]["host"]]' <<<"$out")" "['src/app.js', 'refused.example']"
+same 'the same as JSON' "$(jl '[d[0]["data"]["change"]["path"], d[0]["data"]["requests"][0]["host"]]' <<<"$out")" "['src/app.js', 'refused.example']"
 
 # What ran.
 same 'what ran is between what it did' "$("$ostiary" timeline "$box" --json | $py -c 'import json, sys
@@ -133,7 +133,7 @@ say "$ostiary" run -q --keep --audit=files --name "$box" -- sh -c 'sh -c "echo 3
 say "$ostiary" timeline "$box" --before copied
 has 'with --audit=files the writer of a change is known' "$out" 'Opened for writing by:'
 has 'by name' "$(grep -A 1 'Opened for writing' <<<"$out" | tail -n 1)" 'cp['
-same 'as JSON too' "$("$ostiary" timeline "$box" --before src/app.js --json | jl '[d[0]["log_has_opens"], d[0]["writers"][0]["kind"], d[0]["writers"][0]["exe"] != ""]')" \
+same 'as JSON too' "$("$ostiary" timeline "$box" --before src/app.js --json | jl '[d[0]["data"]["log_has_opens"], d[0]["data"]["writers"][0]["kind"], d[0]["data"]["writers"][0]["exe"] != ""]')" \
 	"[True, 'open', True]"
 same 'opens by path' "$("$ostiary" timeline "$box" --kind open --path copied --json | jl 'sorted({e["record"]["path"] for e in d})')" "['$work/ws/copied']"
 "$ostiary" rm -f "$box" >/dev/null
@@ -213,7 +213,7 @@ has 'a time that is none' "$code $err" '64 ostiary: '
 say "$ostiary" log "$box" --verify --kind exec
 same '--verify goes with no filter' "$code" 64
 say "$ostiary" timeline "$tag-nobody"
-same 'an unknown box' "$code" 125
+same 'an unknown box' "$code" 121
 say "$ostiary" timeline "$box" --kind splice
 same 'nothing that fits is no error' "$code $out" '0 '
 has 'and is said' "$err" 'nothing of box'

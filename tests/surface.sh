@@ -13,8 +13,8 @@ report() { # status, name, why
 	fi
 }
 
-# The table of commands stands in `ostiary help` after the word "Commands:".
-mapfile -t commands < <("$ostiary" help | sed -n '/^Commands:/,/^$/p' | sed -nE 's/^  ([a-z]+)( .*|$)/\1/p' | sort -u)
+# The table of commands is `ostiary help --all`.
+mapfile -t commands < <("$ostiary" help --all | sed -nE 's/^  ([a-z]+)( .*|$)/\1/p' | sort -u)
 [ ${#commands[@]} -ge 15 ]
 report $? 'help lists the commands' "only ${#commands[@]} were found"
 
@@ -125,6 +125,157 @@ for command in "${commands[@]}"; do
 	[ -z "$wrong" ]
 	report $? "the examples of $command use flags that exist" "wrong: $wrong"
 done
+
+# --- the overview ------------------------------------------------------------------------------------
+overview=$("$ostiary" help)
+[ "$(wc -l <<<"$overview")" -le 23 ] && [ "$(wc -L <<<"$overview")" -le 80 ]
+report $? 'the overview fits a screen of 80 by 24, with a line for the prompt' "$(wc -l <<<"$overview") lines, $(wc -L <<<"$overview") columns"
+first=$(sed -nE '/^The first day/,/^$/s/^  ([a-z]+) .*/\1/p' <<<"$overview" | tr '\n' ' ')
+[ "$first" = 'run ps diff apply undo allow exec stop rm doctor ' ]
+report $? 'the ten commands of the first day come first' "$first"
+groups=$(grep -cE '^(The first day|Boxes|Rules|Secrets|Record)( |$)' <<<"$overview")
+[ "$groups" = 5 ]
+report $? 'in five groups' "$groups"
+wrong=''
+for command in "${commands[@]}"; do
+	[ "$(grep -cwE "$command" <<<"$(sed 1d <<<"$overview" | sed -E 's/^  ([a-z]+) .*/\1/; /^More:/d')")" = 1 ] || wrong="$wrong $command"
+done
+[ -z "$wrong" ]
+report $? 'each command is in one of them' "$wrong"
+
+# --- letters -----------------------------------------------------------------------------------------
+# A letter stands for one long flag everywhere; -f is the habit of two worlds (rm -f, tail -f), and stays both.
+for command in "${commands[@]}"; do
+	sed -nE '/^Flags:/,$s/^  -([A-Za-z]), --([a-z0-9-]+).*/\1 \2/p' <<<"${help[$command]}"
+done | sort -u >"$work/letters"
+wrong=$(cut -d' ' -f1 "$work/letters" | uniq -d | grep -vx f | tr '\n' ' ')
+[ -z "$wrong" ] && [ "$(grep -c '^f ' "$work/letters")" = 2 ] && [ "$(wc -l <"$work/letters")" -ge 12 ]
+report $? 'a letter means one thing in every command' "$wrong $(tr '\n' ',' <"$work/letters")"
+while IFS='|' read -r line want; do
+	# shellcheck disable=SC2086 # words are meant
+	said=$("$ostiary" $line 2>&1)
+	[[ $said == *"is --$want now"* ]]
+	report $? "an old letter works and says its new name: $line" "$said"
+done <<-'OLD'
+	stop -t 1 no-such-box|time
+	fork -n 2 no-such-box|number
+	exec -w /tmp no-such-box -- true|cwd
+	apply -n no-such-box|dry-run
+	undo -n 99999|dry-run
+OLD
+
+# --- words of other tools ----------------------------------------------------------------------------
+"$ostiary" help other-tools >"$work/other"
+sed -n '2,/^Flags/s/^  \([a-z][a-z]*\) .*/\1/p' "$work/other" >"$work/words"
+wrong=''
+while read -r word; do
+	"$ostiary" "$word" --no-such-flag >"$work/said" 2>&1
+	code=$?
+	# Understood (then the flag is what is wrong), or answered with what to type.
+	[ $code = 64 ] && grep -qE '^ostiary: (unknown flag --no-such-flag|there is no command "[a-z]+"(;|:) )' "$work/said" || wrong="$wrong $word:$code"
+done <"$work/words"
+[ -z "$wrong" ] && [ "$(wc -l <"$work/words")" -ge 40 ]
+report $? 'a command of another tool is understood or answered' "$wrong ($(wc -l <"$work/words") words)"
+for word in inspect stats images start mcp; do
+	said=$("$ostiary" $word 2>&1)
+	[[ $said == *ostiary\ * ]] && [[ $said != *'did you mean'* ]]
+	report $? "$word is answered, not guessed at" "$said"
+done
+[ "$("$ostiary" sandbox version)" = "$("$ostiary" version)" ]
+report $? 'the word sandbox before a command is passed over' ''
+sed -n '/^Flags/,$s/^  \(-[^ ]*\) .*/\1/p' "$work/other" >"$work/words"
+wrong=''
+while read -r word; do
+	# explain starts nothing; what only a box that is made has is tried there, with a slip behind it.
+	! "$ostiary" explain "$word" 1 1 2>&1 | grep -q "unknown flag $word" ||
+		! "$ostiary" create "$word" 1 --no-such-flag 2>&1 | grep -q "unknown flag $word" || wrong="$wrong $word"
+done <"$work/words"
+[ -z "$wrong" ] && [ "$(wc -l <"$work/words")" -ge 50 ]
+report $? 'a flag of another tool is understood or answered' "$wrong ($(wc -l <"$work/words") flags)"
+plan() { HOME=$work XDG_STATE_HOME=$work XDG_DATA_HOME=$work "$ostiary" explain --json -w none "$@" -- true 2>&1; }
+[[ $(plan --memory 512m --cpus 2 --pids-limit 77 --ttl 5m) == *'"memory","value":536870912'* ]] && [[ $(plan --pids-limit 77) == *'"pids","value":77'* ]]
+report $? '--memory, --cpus, --pids-limit and --ttl are limits' "$(plan --memory 512m --cpus 2 --pids-limit 77 --ttl 5m | head -c 300)"
+[[ $(plan --network none) == *'"rule":"deny * *"'* ]]
+report $? '--network none is a rule' "$(plan --network none | head -c 300)"
+[[ $(plan --network host) == *'--allow HOST'* ]]
+report $? 'another network is answered' "$(plan --network host | head -c 300)"
+[[ $(plan -v /opt:/opt:ro) == *'/opt'* ]] && [[ $(plan -v /opt:/app) == *'--bind /opt:rw'* ]] && [[ $(plan -v cache:/var/cache) == *'persist ~/cache'* ]]
+report $? '-v SRC:SRC is a bind; another place is answered with the exact flag' "$(plan -v /opt:/app | head -c 300)"
+[[ $(plan --ro-bind /opt /opt) == *'/opt'* ]] && [[ $(plan --ro-bind /opt /app) == *'--bind /opt:ro'* ]]
+report $? '--ro-bind likewise' "$(plan --ro-bind /opt /app | head -c 300)"
+[[ $(plan --bind /opt /opt) == *'takes one path'* ]] && [[ $(plan --allow ./dir) == *'--bind ./dir:rw'* ]] && [[ $(plan --allow /opt) == *'--bind /opt:rw'* ]]
+report $? "bubblewrap's --bind and nono's --allow are answered" "$(plan --bind /opt /opt | head -c 200) $(plan --allow ./dir | head -c 200)"
+printf '# a comment\nFIRST=one two\nSECOND=2\r\n' >"$work/env"
+[[ $(plan --env-file "$work/env") == *'"FIRST"'*'"SECOND"'* ]]
+report $? '--env-file' "$(plan --env-file "$work/env" | head -c 300)"
+plan --env-file "$work/nowhere" >"$work/said"
+[ $? = 119 ]
+report $? 'one that is not there' "$(cat "$work/said")"
+
+# --- behind the word of an agent, a flag is the agent's unless it is a long one of ours ----------------
+wrong='' n=0
+while read -r word; do
+	# What run has itself by this name is ours; everything else is answered with the line that passes it on.
+	! grep -qE -- "(^|[ ,])$word([ =,[]|\$)" <<<"${help[run]}" || [[ $word != --* ]] || continue
+	said=$("$ostiary" run claude "$word" 1 2>&1)
+	[ $? = 64 ] && [[ $said == *"go after --: ostiary run claude -- $word"* ]] || wrong="$wrong $word"
+	n=$((n + 1))
+done <"$work/words"
+[ -z "$wrong" ] && [ "$n" -ge 50 ]
+report $? 'a borrowed flag behind an agent is not ours' "$wrong ($n flags)"
+for flag in -p -m -c -d -n -w -e -i --model --continue --resume=4711; do
+	said=$("$ostiary" run claude "$flag" "fix it" 2>&1)
+	[ $? = 64 ] && [[ $said == *"go after --: ostiary run claude -- $flag"* ]]
+	report $? "run claude $flag names the line that passes it on" "$said"
+done
+said=$("$ostiary" run claude --resume 4711 2>&1)
+[ $? = 64 ] && [[ $said == *'ostiary run claude -- --resume 4711'* ]]
+report $? 'run claude --resume ID is not silently something else' "$said"
+said=$("$ostiary" run claude -d 2>&1)
+[[ $said == *'--detach'* ]]
+report $? 'a letter that both may have is answered with our long flag, too' "$said"
+[[ $(plan --memory gpt-5b) == *'gpt-5b'* ]] && [[ $(plan -m 2gb) == *'"memory","value":2147483648'* ]]
+report $? 'a size is understood, and a word that is none is shown as it was typed' "$(plan --memory gpt-5b | head -c 200)"
+
+# --- lines of other tools that name no program of ours ------------------------------------------------
+try() { HOME=$work XDG_STATE_HOME=$work XDG_DATA_HOME=$work "$ostiary" "$@" 2>&1; }
+said=$(try explain -w none -it ubuntu bash)$(try explain -w none ubuntu bash)
+[[ $said == *'ubuntu is not on your PATH'*'ostiary run bash'* ]]
+report $? 'an image is answered with what is run here' "$said"
+said=$(try explain -w none node:20 npm test)
+[[ $said == *'ostiary run npm ...'* ]]
+report $? 'also one with a tag' "$said"
+said=$(try explain -w none 'echo hi && ls')
+[[ $said == *"ostiary run -- sh -c 'echo hi && ls'"* ]]
+report $? 'a line in one word is answered with sh -c' "$said"
+said=$(try -c 'echo hi')
+[ $? = 64 ] && [[ $said == *"ostiary run -- sh -c 'echo hi'"* ]]
+report $? 'ostiary -c likewise' "$said"
+said=$(try --level strict)
+[ $? = 64 ] && [[ $said == *'flags stand behind a command: ostiary run --level'* ]]
+report $? 'a flag before the command is told its place' "$said"
+
+# --- suggestions -------------------------------------------------------------------------------------
+for pair in 'mcpp|cp' 'xps|ps' 'xrm|rm'; do
+	said=$("$ostiary" "${pair%|*}" 2>&1)
+	[[ $said != *"did you mean: ostiary ${pair#*|}"* ]]
+	report $? "${pair%|*} is no slip of ${pair#*|}" "$said"
+done
+for pair in 'rnu|run' 'exce|exec' 'dif|diff' 'snapshto|snapshot' 'aply|apply'; do
+	said=$("$ostiary" "${pair%|*}" 2>&1)
+	[[ $said == *"did you mean: ostiary ${pair#*|}"* ]]
+	report $? "${pair%|*} is one of ${pair#*|}" "$said"
+done
+
+# --- exit codes --------------------------------------------------------------------------------------
+wrong='' n=0
+while read -r code kind; do
+	n=$((n + 1))
+	grep -qE "^\| $code \| \`$kind\` \|" docs/json.md || wrong="$wrong page:$code"
+	grep -qxF ".BR $code \" (${kind//-/\\-})\"" man/ostiary.1 || wrong="$wrong man:$code"
+done < <("$ostiary" help exit-codes | sed -nE 's/^  ([0-9]+) +([a-z-]+) .*/\1 \2/p')
+[ -z "$wrong" ] && [ $n = 12 ] && [ "$(grep -cE '^\| [0-9]+ \| `[a-z-]+` \|' docs/json.md)" = 12 ]
+report $? 'the table of exit codes is the one of the manual page and of docs/json.md' "$wrong ($n)"
 
 bash -n completions/ostiary.bash
 report $? 'the completion for bash parses' 'bash -n refused it'

@@ -54,7 +54,7 @@ messy crash "'kill -SEGV \$\$'"
 restored 'after a crash inside'
 messy stopped
 same 'meanwhile the modes are on' "$(term_modes | cut -d ' ' -f 1-3)" 'alt=1 mouse=1 cursor=0'
-"$ostiary" stop -t 1s stopped >/dev/null 2>&1
+"$ostiary" stop --time 1s stopped >/dev/null 2>&1
 check 'a box stopped from elsewhere' $? 'stop failed'
 restored 'after a stop from elsewhere'
 messy term
@@ -72,7 +72,7 @@ messy memory
 restored 'after everything in the box was killed'
 messy sup
 kill -9 "$("$ostiary" ps --json | python3 -c 'import json, sys
-print(*[box["supervisor_pid"] for box in json.load(sys.stdin) if box["name"] == "sup"])')"
+print(*[box["supervisor_pid"] for box in json.load(sys.stdin)["data"] if box["name"] == "sup"])')"
 restored 'after the supervisor was killed'
 within 60 is_not_running sup
 check 'and its box is closed' $? "$("$ostiary" ps)"

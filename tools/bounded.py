@@ -4,9 +4,9 @@ Used by tools/test.py, which starts a guard, a process of its own, for each suit
 every orphan of the suite (PR_SET_CHILD_SUBREAPER), so that a daemon cannot hide: when the suite has
 ended, or has used up its time, its output or the free space of the disk, the rest is named and
 killed. It reads the suite's output through a pipe, because a suite could truncate a file. Started by
-root it lives in a mount namespace of its own, which takes the suite's mounts along, and in control
-groups of its own (groups.py), in which those that the suite leaves behind are found. If the runner
-dies, the kernel tells the guard, and it ends the suite; if a suite kills its guard, the runner adopts
+root it lives in a mount namespace of its own, which takes the suite's mounts along and in which the
+tree is read-only but for out/, and in control groups of its own (groups.py), in which those that the
+suite leaves behind are found. If the runner dies, the kernel tells the guard, and it ends the suite; if a suite kills its guard, the runner adopts
 and ends what is left (end_strays). Kills only descendants.
 """
 
@@ -23,7 +23,7 @@ import groups
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 CLONE_NEWNS = 0x20000
-MS_REC, MS_SLAVE = 0x4000, 0x80000
+MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_SLAVE = 0x1, 0x20, 0x1000, 0x4000, 0x80000
 LINGER_S = 5.0  # processes that are ending when the suite ends have this long
 OUTPUT_MAX = 8 << 20
 LOOK_S = 0.25  # how often limits are looked at
@@ -323,6 +323,17 @@ def spawn(argv, env, cwd, ids, log_path, limits):
             os._exit(1)
 
 
+def _protect(tree):
+    """In a mount namespace of our own: the tree is read-only but for out/, where builds and logs go.
+
+    A suite of root that removes the wrong path then fails by itself and leaves the checkout alone.
+    """
+    top, out = os.fsencode(tree), os.fsencode(os.path.join(tree, "out"))
+    _call("mount", top, top, None, MS_BIND | MS_REC, None)
+    _call("mount", out, out, None, MS_BIND | MS_REC, None)
+    _call("mount", b"none", top, None, MS_REMOUNT | MS_BIND | MS_RDONLY, None)
+
+
 def _guard(argv, env, cwd, ids, log_path, limits, runner, guard_fd):
     # A session of its own: keys of the terminal are for the runner. Nothing of the runner's, above
     # all no claim or result of another suite, is held here.
@@ -339,6 +350,8 @@ def _guard(argv, env, cwd, ids, log_path, limits, runner, guard_fd):
     if os.getuid() == 0:
         _call("unshare", CLONE_NEWNS)
         _call("mount", b"none", b"/", None, MS_REC | MS_SLAVE, None)
+        if ids is None:  # an ordinary user's tree is a copy
+            _protect(cwd)
     log_fd = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o644)
 
     def start():

@@ -43,6 +43,8 @@ table() {
 		want python3-venv     /usr/share/doc/python3-venv   virtual environments in the box
 		want nodejs           node                     node under nvm's layout
 		want npm              npm                      local npm installs in the box
+		want pipx             pipx                     programs of Python in a home
+		want python3-pip      pip3                     an index behind the door
 		want bubblewrap       bwrap                    starting a box inside another container
 		want strace           strace                   looking at the order of system calls
 		want gdb              gdb                      attacks that attach a debugger
@@ -74,7 +76,12 @@ table() {
 		want php-curl         /usr/lib/php/*/curl.so   a client
 		want libio-socket-ssl-perl /usr/share/perl5/IO/Socket/SSL.pm   a client
 		want libnss3-tools    certutil                 the trust of browsers
+		want gnome-keyring    gnome-keyring-daemon     a keyring of the desktop
+		want libsecret-tools  secret-tool              writing into it
+		want dbus-daemon      dbus-daemon              the bus on which it is asked
+		want dbus-bin         dbus-send                locking it
 		want awscli           aws                      requests that are signed for AWS
+		want python3-jsonschema /usr/lib/python3/dist-packages/jsonschema   judging JSON
 		want python3-botocore /usr/lib/python3/dist-packages/botocore   judging them
 		want python3-brotli   /usr/lib/python3/dist-packages/brotli.py   bodies in br
 		want python3-zstandard /usr/lib/python3/dist-packages/zstandard   bodies in zstd
@@ -148,11 +155,15 @@ is_there() {
 }
 
 system_path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-need='' want='' told='' peers='' agents=''
+need='' want='' told='' peers='' agents='' managers=''
 for what in "$@"; do
 	case $what in
 	build | demo | check | lint | fuzz) ;;
-	test) agents="$agents @anthropic-ai/claude-code @openai/codex @google/gemini-cli @mariozechner/pi-coding-agent" ;;
+	test)
+		agents="$agents @anthropic-ai/claude-code @openai/codex @google/gemini-cli @mariozechner/pi-coding-agent"
+		managers='pnpm yarn@1 @yarnpkg/cli-dist bun'
+		managers="$managers @opentelemetry/sdk-trace-node @opentelemetry/exporter-trace-otlp-grpc"
+		;;
 	soak) agents="$agents opencode-ai @github/copilot deno" ;; # 0.6 GB more, for the long run
 	bench) peers='@openai/codex @anthropic-ai/sandbox-runtime' ;;
 	*)
@@ -251,6 +262,25 @@ if [ -n "$lacking" ] && command -v npm >/dev/null 2>&1 &&
 	done
 fi
 
+# Package managers that suites install programs with, and libraries that they speak with, each a package of one project,
+# because two of them have one name.
+lacking=''
+for manager in $managers; do
+	[ -e "$prefix/managers/node_modules/${manager%@1}/package.json" ] || lacking="$lacking $manager"
+done
+if [ -n "$lacking" ] && command -v npm >/dev/null 2>&1 &&
+	! { [ -e "$prefix/.tried" ] && [ -z "$(find "$prefix/.tried" -mmin +60)" ]; }; then
+	echo "Installing from npm into out/test-agents/managers (suites install programs with them):$lacking"
+	mkdir -p "$prefix/managers"
+	for manager in $lacking; do
+		timeout 300 npm install --prefix "$prefix/managers" --silent --no-fund --no-audit --fetch-retries=1 \
+			"$manager" >/dev/null 2>&1 || {
+			echo "setup: $manager could not be installed from npm; what uses it is skipped for an hour." >&2
+			touch "$prefix/.tried"
+		}
+	done
+fi
+
 # The disk of the virtual machine of tests/vm is made of packages too. 2: it cannot be had here, and its suites say so.
 case " $* " in
 *' test '*)
@@ -272,6 +302,9 @@ mkdir -p out
 	done
 	for agent in $agents; do
 		[ -e "$prefix/lib/node_modules/$agent/package.json" ] || echo "$agent agents"
+	done
+	for manager in $managers; do
+		[ -e "$prefix/managers/node_modules/${manager%@1}/package.json" ] || echo "${manager%@1} managers"
 	done
 } >out/.unavailable
 exit 0

@@ -26,7 +26,8 @@ struct audit_record {
  * numbers, unknown keys skipped. 0, or -1 for anything else. */
 int audit_record_parse(const char *line, size_t n, struct audit_record *, struct buf *strings);
 
-/* audit_record_is_refused(r): was it denied, by a rule or for want of an answer? */
+/* audit_record_is_refused(r): was it denied, by a rule or for want of an answer? Not so a call that
+ * the box only lacks (ENOSYS). */
 bool audit_record_is_refused(const struct audit_record *);
 
 struct audit_log {
@@ -56,12 +57,13 @@ void audit_log_close(struct audit_log *);
  */
 int audit_log_next(struct audit_log *, struct audit_record *, struct err *);
 
-/* What was let through, for `learn`: each method, host, port and path once, in order of appearance,
- * with how often. */
+/* What was let through, for `learn`, also if it failed then (no such host, no answer, a wrong
+ * certificate): each method, host, port and path once, in order of appearance, with how often. */
 struct audit_use {
         char *method, *host, *path, *kind;
         uint32_t port;
-        uint64_t n;
+        uint64_t n, failed_n; /* how often, and how often of these it came to nothing */
+        char *why;            /* the last time that it did; "" */
 };
 struct audit_uses {
         struct audit_use *v;

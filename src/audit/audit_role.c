@@ -46,6 +46,8 @@ static void take(const struct door_record *rec)
         chain_put(&r.chain, r.box, rec, is_seen ? &who : NULL, &r.out);
         /* The request that raised an alarm has a record of its own, and alarms are told apart. */
         bool is_custody = !strcmp(rec->kind, "alarm") || !strcmp(rec->kind, "secret");
+        if (rec->host[0] && !strcmp(rec->kind, "alarm") && !strcmp(rec->verdict, "deny"))
+                refused_alarm(&r.refused, rec->host);
         if (rec->host[0] && !is_custody &&
             (!strcmp(rec->verdict, "deny") || !strcmp(rec->verdict, "ask-no")))
                 refused_add(&r.refused, rec->host, rec->port, rec->cure);

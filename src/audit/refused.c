@@ -5,6 +5,7 @@
 #include "base/cur.h"
 #include "base/str.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,28 @@ void refused_free(struct refused *r)
                 free(r->hosts[i].host);
                 free(r->hosts[i].cure);
         }
+        for (size_t i = 0; i < r->alarmed_n; i++)
+                free(r->alarmed[i]);
         *r = (struct refused){.more = 0};
+}
+
+static bool is_alarmed(const struct refused *r, const char *host)
+{
+        for (size_t i = 0; i < r->alarmed_n; i++)
+                if (strcmp(r->alarmed[i], host) == 0)
+                        return true;
+        return false;
+}
+
+void refused_alarm(struct refused *r, const char *host)
+{
+        if (is_alarmed(r, host))
+                return;
+        for (size_t i = 0; i < r->hosts_n; i++)
+                if (strcmp(r->hosts[i].host, host) == 0)
+                        r->hosts[i].cure[0] = '\0';
+        if (r->alarmed_n < REFUSED_MAX)
+                r->alarmed[r->alarmed_n++] = str_dup(host);
 }
 
 /* A line that would have to be cut is worse than none. */
@@ -25,6 +47,8 @@ static const char *fitting(const char *cure)
 
 void refused_add(struct refused *r, const char *host, uint32_t port, const char *cure)
 {
+        if (is_alarmed(r, host))
+                cure = NULL;
         for (size_t i = 0; i < r->hosts_n; i++) {
                 struct refused_host *h = &r->hosts[i];
                 if (h->port != port || strcmp(h->host, host) != 0)

@@ -22,12 +22,17 @@ struct refused_host {
 struct refused {
         struct refused_host hosts[REFUSED_MAX];
         size_t hosts_n;
+        char *alarmed[REFUSED_MAX]; /* hosts of alarms */
+        size_t alarmed_n;
         uint64_t more; /* refusals of hosts that found no room */
 };
 
 void refused_free(struct refused *);
 #define _cleanup_refused_ __attribute__((cleanup(refused_free)))
 
+/* refused_alarm(r, host): a secret's placeholder was on its way there: it is told of, and nothing
+ * is said that would open it, whatever was or will be refused there besides. */
+void refused_alarm(struct refused *, const char *host);
 /* refused_add(r, host, port, cure): one more. ${cure} counts when there was none yet; NULL is "".
  */
 void refused_add(struct refused *, const char *host, uint32_t port, const char *cure);

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -185,9 +186,27 @@ static int filter_calls(const int *calls, size_t n, struct err *err)
         return 0;
 }
 
+int confine_memory(uint64_t bytes, struct err *err)
+{
+#ifdef OSTIARY_ASAN
+        (void)bytes, (void)err; /* its shadow is larger than any of that */
+#else
+        struct rlimit want = {.rlim_cur = bytes, .rlim_max = bytes}, got;
+        if (getrlimit(RLIMIT_DATA, &got) < 0)
+                return err_sys(err, "read the limit on memory");
+        if (got.rlim_max != RLIM_INFINITY && got.rlim_max < bytes)
+                want.rlim_cur = want.rlim_max = got.rlim_max; /* somebody was stricter */
+        if (setrlimit(RLIMIT_DATA, &want) < 0 || getrlimit(RLIMIT_DATA, &got) < 0)
+                return err_sys(err, "set the limit on memory");
+        if (got.rlim_cur > bytes || got.rlim_max > bytes)
+                return err_set(err, E_MACHINE, "the limit on memory does not hold");
+#endif
+        return 0;
+}
+
 int confine_calls(const int *calls, size_t n, struct err *err)
 {
-        if (drop_capabilities(err) < 0)
+        if (confine_memory(CONFINE_MEMORY, err) < 0 || drop_capabilities(err) < 0)
                 return -1;
         prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
         return filter_calls(calls, n, err);

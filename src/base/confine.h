@@ -5,6 +5,7 @@
 #define BASE_CONFINE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct err;
 
@@ -15,6 +16,12 @@ void confine_begin(const char *name, const int *keep, size_t n);
 
 /* Calls that every such role makes: reading and writing, memory (never executable), epoll, exit. */
 #define CONFINE_COMMON_MAX 32
+
+/* confine_memory(bytes, err): never more private memory than that (RLIMIT_DATA), whatever it is sent;
+ * read back. Both functions below do it with CONFINE_MEMORY, which is many times what any of their
+ * roles has ever needed. */
+enum { CONFINE_MEMORY = 128 << 20 };
+int confine_memory(uint64_t bytes, struct err *);
 
 /* confine_self(calls, n, err): no capability, no_new_privs, Landlock without a single file, socket
  * or process outside, then a filter that lets the common calls and ${calls} through and kills the

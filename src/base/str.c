@@ -155,16 +155,29 @@ static size_t distance(const char *a, const char *b)
         return d[n][m];
 }
 
+/* is_slip(word, name, d): could ${word}, ${d} letters away, be a slip of the finger? In a short word
+ * one letter makes another word ("ttl", "tty"), so there it must lie inside: a swap, or a letter
+ * too many, too few or wrong between the first and the last. */
+static bool is_slip(const char *word, const char *name, size_t d)
+{
+        size_t len = strlen(word), n = strlen(name);
+        if (len < 5)
+                return d == 1 && word[0] && n &&
+                       ((word[0] == name[0] && word[len - 1] == name[n - 1]) ||
+                        (len == n && word[0] != name[0] && word[1] == name[0]) ||
+                        (len == n && len > 1 && word[len - 1] == name[n - 2]));
+        return d <= (len < 8 ? 1 : 2);
+}
+
 const char *str_suggest(const char *word, const char *const *names, size_t n)
 {
         const char *best = NULL;
-        /* Of a word of four letters or less one may be wrong, or everything is near. */
-        size_t len = strlen(word), best_d = len < 5 ? 2 : len / 3 + 2;
+        size_t len = strlen(word), best_d = SIZE_MAX;
         for (size_t i = 0; i < n; i++) {
                 /* The beginning of a name is as near as one wrong letter. */
                 bool is_begun = len >= 3 && strncmp(word, names[i], len) == 0;
                 size_t d = is_begun ? 1 : distance(word, names[i]);
-                if (d < best_d) {
+                if (d < best_d && (is_begun || is_slip(word, names[i], d))) {
                         best_d = d;
                         best = names[i];
                 }

@@ -1,12 +1,14 @@
-/* dev.c - a /dev of the box's own: six harmless nodes, its own ptys, and nothing of the host's
- * hardware (/dev/shm is a piece of the stage, see root.c). Bound by descriptor and checked to be
- * the device meant (case 22). */
+/* dev.c - a /dev of the box's own: six harmless nodes, its own ptys and message queues, and nothing
+ * of the host's hardware (/dev/shm is a piece of the stage, see root.c). Bound by descriptor and
+ * checked to be the device meant (case 22). */
 #include "box/step.h"
 
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "box/mnt.h"
+#include "box/weak.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mount.h>
@@ -46,6 +48,23 @@ static int bind_node(int dev_fd, size_t i, struct err *err)
         return mnt_attach(mnt, to, err);
 }
 
+/* dev_mqueue(b, err): the queues of the box's own IPC namespace. Programs open them by a system call
+ * and not by path, but Landlock judges them by their directory: it needs one to name in a rule. */
+static int dev_mqueue(struct build *b, struct err *err)
+{
+        struct err why = {0};
+        if (box_weak(WEAK_IPCNS))
+                return 0; /* they would be the host's, which may not be mounted */
+        _cleanup_close_ int queues = mnt_make(
+                "mqueue", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NODEV, &why, NULL);
+        if (queues < 0)
+                return errno == ENODEV ? 0 : err_set(err, E_MACHINE, "%s", why.text);
+        _cleanup_close_ int on = step_target(b, "/dev/mqueue", true, err);
+        if (on < 0 || mnt_attach(queues, on, err) < 0)
+                return err_add(err, "mount /dev/mqueue");
+        return 0;
+}
+
 int step_dev(struct build *b, struct err *err)
 {
         /* The directory is part of the root tmpfs and becomes read-only with it. */
@@ -67,5 +86,5 @@ int step_dev(struct build *b, struct err *err)
         _cleanup_close_ int pts_on = step_target(b, "/dev/pts", true, err);
         if (pts_on < 0 || mnt_attach(pts, pts_on, err) < 0)
                 return err_add(err, "mount /dev/pts");
-        return 0;
+        return dev_mqueue(b, err);
 }

@@ -18,6 +18,7 @@
 #include "box/role_attack.h"
 #include "box/spawn.h"
 #include "box/step.h"
+#include "policy/git_shape.h"
 #include "wire/frame.h"
 #include "wire/msg.h"
 #include "wire/tree.h"
@@ -127,10 +128,20 @@ struct tree_task {
         char *path, *name;
 };
 
+/* leaves_git(dir_fd, name): a git directory never leaves a box as files: its commits are fetched.
+ * Whoever receives looks again (cli/cp_judge.c); here it only costs less. */
+static const char *leaves_git(int dir_fd, const char *name)
+{
+        bool is_git = git_shape_is(git_shape_at(dir_fd)) ||
+                      (*name && git_shape_name(name) != GIT_NAME_OTHER);
+        return is_git ? "is a git directory and was left out: its commits come with `ostiary apply`."
+                      : NULL;
+}
+
 static int run_tree_task(void *ctx)
 {
         struct tree_task *t = ctx;
-        return t->is_out ? tree_box_out(t->fd, t->path, t->follow)
+        return t->is_out ? tree_box_out(t->fd, t->path, t->follow, leaves_git)
                          : tree_box_in(t->fd, t->path, t->name);
 }
 

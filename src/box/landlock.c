@@ -106,6 +106,10 @@ int step_landlock(struct build *b, struct err *err)
         for (size_t i = 0; i < sizeof writable / sizeof *writable; i++)
                 if (allow(rules, writable[i], write & ~FS_IOCTL_DEV, err) < 0)
                         return -1;
+        /* Message queues are opened without a path; a kernel without them has no directory. */
+        if (access("/dev/mqueue", F_OK) == 0 &&
+            allow(rules, "/dev/mqueue", write & ~FS_IOCTL_DEV, err) < 0)
+                return -1;
         for (size_t i = 0; i < b->plan->mounts_n; i++) {
                 const struct box_mount *m = &b->plan->mounts[i];
                 if (m->kind == BOX_MOUNT_FILE || m->kind == BOX_MOUNT_SHIELD)

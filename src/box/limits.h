@@ -19,6 +19,7 @@ struct box_limits {
         uint64_t signals;           /* queued signals and timers (RLIMIT_SIGPENDING) */
         uint64_t messages;          /* bytes of message queues (RLIMIT_MSGQUEUE) */
         uint64_t locked;            /* bytes of locked memory (RLIMIT_MEMLOCK) */
+        uint64_t door_memory; /* bytes that the box's door holds for it; not of the box's own */
 };
 
 #endif

@@ -76,6 +76,7 @@ static int open_door(struct build *b, const int *sockets, struct err *err)
                                p->door_ports_n, (int)NET_SPARE_N);
         buf_put_u32(&body, DOOR_PORT_DNS_UDP);
         buf_put_u32(&body, 53);
+        buf_put_u32(&body, DOOR_PORT_WATCH);
         for (size_t i = 0; i < NET_SPARE_N; i++) {
                 if (i < p->door_ports_n &&
                     net_door_listen(sockets[NET_SOCKET_FREE + i], p->door_ports[i]) < 0)

@@ -30,6 +30,7 @@ enum net_stage {
 enum {
         NET_SOCKET_DNS,     /* UDP, bound to 53, with the wanted address of each datagram */
         NET_SOCKET_DNS_TCP, /* listens on 53 */
+        NET_SOCKET_WATCH,   /* raw: a copy of each first packet of a TCP connection */
         NET_SOCKET_FREE,    /* from here on TCP, not bound */
         NET_SPARE_N = 32,
         NET_SOCKETS_N = NET_SOCKET_FREE + NET_SPARE_N,

@@ -8,6 +8,7 @@
 #include "base/fdio.h"
 
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <sys/socket.h>
@@ -63,15 +64,41 @@ int net_door_listen(int fd, uint16_t port)
         return 0;
 }
 
+/* watch_first(fd): of all packets of TCP only those that begin a connection: SYN without ACK, not a
+ * later fragment. The kernel refuses a port on which nobody listens; the door is to hear of it. */
+static int watch_first(int fd)
+{
+        struct sock_filter code[] = {
+                BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 6),
+                BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0x1fff, 4, 0),
+                BPF_STMT(BPF_LDX | BPF_B | BPF_MSH, 0),
+                BPF_STMT(BPF_LD | BPF_B | BPF_IND, 13),
+                BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x12),
+                BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x02, 1, 0),
+                BPF_STMT(BPF_RET | BPF_K, 0),
+                BPF_STMT(BPF_RET | BPF_K, 64),
+        };
+        struct sock_fprog prog = {.len = sizeof code / sizeof *code, .filter = code};
+        int room = 64 << 10;
+        if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof prog) < 0)
+                return -1;
+        return setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
+}
+
 int net_door_sockets(int fds[NET_SOCKETS_N])
 {
         int on = 1;
         for (int i = 0; i < NET_SOCKETS_N; i++) {
-                int kind = i == NET_SOCKET_DNS ? SOCK_DGRAM : SOCK_STREAM;
-                fds[i] = socket(AF_INET, kind | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+                int kind = i == NET_SOCKET_DNS     ? SOCK_DGRAM
+                           : i == NET_SOCKET_WATCH ? SOCK_RAW
+                                                   : SOCK_STREAM;
+                int protocol = i == NET_SOCKET_WATCH ? IPPROTO_TCP : 0;
+                fds[i] = socket(AF_INET, kind | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
                 if (fds[i] < 0)
                         return -1;
         }
+        if (watch_first(fds[NET_SOCKET_WATCH]) < 0)
+                return -1;
         int dns = fds[NET_SOCKET_DNS];
         if (setsockopt(dns, IPPROTO_IP, IP_PKTINFO, &on, sizeof on) < 0 || bind_any(dns, 53) < 0)
                 return -1;

@@ -84,12 +84,8 @@ int step_rlimits(struct build *b, struct err *err)
          * count. It stands also where a cgroup counts: two walls cost nothing. */
         if (l->pids && set_limit(RLIMIT_NPROC, "processes", l->pids, err) < 0)
                 return -1;
-        /* Where no group holds the memory: address space may be reserved freely (V8, Go, Java do);
-         * data may not. It is the limit of one process; the sum is watched by the supervisor.
-         * A sanitizer's shadow counts as data, so such programs want a group. */
-        if (l->memory && !b->is_memory_held &&
-            set_limit(RLIMIT_DATA, "data size", l->memory, err) < 0)
-                return -1;
+        /* No limit of data or address space, also where no group holds the memory: sanitizers, Go,
+         * Java and V8 reserve terabytes and touch little. The supervisor adds up what is touched. */
         /* When the host runs out of memory the box goes first; children inherit it. */
         fdio_put(AT_FDCWD, "/proc/self/oom_score_adj", "300");
         /* The kernel adds these up over the user's processes and namespaces: a share of each. */

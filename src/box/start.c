@@ -78,11 +78,6 @@ int box_start(const struct box_plan *plan, const struct box_first *first, int ne
         /* Born in its groups: to move it there afterwards costs the kernel a grace period. */
         if (!box_weak(WEAK_CGROUP) && box_cgroup_enter(&box->cgroup, err) < 0)
                 goto err1;
-#ifdef OSTIARY_ASAN
-        bool is_memory_held = true; /* no rlimit: the sanitizer's shadow would count */
-#else
-        bool is_memory_held = box->cgroup.has & 1u << BOX_CTL_MEMORY;
-#endif
         struct verify outside;
         verify_note(&outside);
         /* We may not enter a user namespace and come back, so somebody else does, and has our child
@@ -99,7 +94,6 @@ int box_start(const struct box_plan *plan, const struct box_first *first, int ne
                         _exit(0);
                 close(ctl[0]);
                 struct build b = {.plan = plan,
-                                  .is_memory_held = is_memory_held,
                                   .outside = outside,
                                   .ctl_fd = ctl[1],
                                   .source_fds = staged.sources,

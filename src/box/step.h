@@ -11,7 +11,6 @@ struct err;
 
 struct build {
         const struct box_plan *plan;
-        bool is_memory_held;   /* a control group holds the memory limit */
         struct verify outside; /* the supervisor's namespaces */
         int ctl_fd;            /* to the supervisor */
         /* By root only: detached, idmapped copies of each mount's source and layer, made by the

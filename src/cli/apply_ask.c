@@ -42,13 +42,7 @@ char apply_answer(const char *question, const char *letters)
         }
 }
 
-char *apply_name(const struct apply_job *j, const struct apply_item *it)
-{
-        _cleanup_free_ char *told = changes_name(j->c, &j->c->roots.v[it->root], it->change->path);
-        return str_quote(told);
-}
-
-static bool is_in(const struct apply_item *it, enum file_class class)
+static bool is_in(const struct landing_item *it, enum file_class class)
 {
         return it->fate == FATE_OPEN && it->change->class.class == class;
 }
@@ -57,11 +51,11 @@ static bool is_in(const struct apply_item *it, enum file_class class)
 static void list(const struct apply_job *j, enum file_class class)
 {
         size_t shown = 0, n = 0;
-        for (size_t i = 0; i < j->n; i++) {
-                const struct ws_change *c = j->v[i].change;
-                if (!is_in(&j->v[i], class) || ++n > LISTED_MAX)
+        for (size_t i = 0; i < j->l.n; i++) {
+                const struct ws_change *c = j->l.v[i].change;
+                if (!is_in(&j->l.v[i], class) || ++n > LISTED_MAX)
                         continue;
-                _cleanup_free_ char *name = apply_name(j, &j->v[i]);
+                _cleanup_free_ char *name = landing_name(&j->l, &j->l.v[i]);
                 fprintf(stderr, "  %-8s %s%s%s%s\n", ws_what_name(c->what), name,
                         *c->class.why ? "  (" : "", c->class.why, *c->class.why ? ")" : "");
                 shown++;
@@ -84,12 +78,12 @@ static void show(struct apply_job *j, enum file_class class)
                              .wants_shown = true,
                              .has_colour = out_has_colour(STDERR_FILENO),
                              .context = 3};
-        for (size_t i = 0; i < j->n; i++) {
-                if (!is_in(&j->v[i], class))
+        for (size_t i = 0; i < j->l.n; i++) {
+                if (!is_in(&j->l.v[i], class))
                         continue;
-                if (ws_print_change(&p, j->v[i].change, NULL) < 0)
+                if (ws_print_change(&p, j->l.v[i].change, NULL) < 0)
                         return;
-                memcpy(j->v[i].shown, p.shown, sizeof p.shown);
+                memcpy(j->l.v[i].shown, p.shown, sizeof p.shown);
         }
 }
 
@@ -97,10 +91,10 @@ static void show(struct apply_job *j, enum file_class class)
 static size_t count(const struct apply_job *j, enum file_class class, struct buf *words)
 {
         size_t by_what[WS_RENAMED + 1] = {0}, all = 0;
-        for (size_t i = 0; i < j->n; i++) {
-                if (!is_in(&j->v[i], class))
+        for (size_t i = 0; i < j->l.n; i++) {
+                if (!is_in(&j->l.v[i], class))
                         continue;
-                by_what[j->v[i].change->what]++;
+                by_what[j->l.v[i].change->what]++;
                 all++;
         }
         for (size_t w = 0; w <= WS_RENAMED; w++)
@@ -112,11 +106,11 @@ static size_t count(const struct apply_job *j, enum file_class class, struct buf
         return all;
 }
 
-static void decide(struct apply_job *j, enum file_class class, enum apply_fate fate)
+static void decide(struct apply_job *j, enum file_class class, enum landing_fate fate)
 {
-        for (size_t i = 0; i < j->n; i++)
-                if (is_in(&j->v[i], class))
-                        j->v[i].fate = fate;
+        for (size_t i = 0; i < j->l.n; i++)
+                if (is_in(&j->l.v[i], class))
+                        j->l.v[i].fate = fate;
 }
 
 static void ask_class(struct apply_job *j, enum file_class class)
@@ -126,14 +120,14 @@ static void ask_class(struct apply_job *j, enum file_class class)
         bool is_plain = class == FILE_PLAIN;
         if (n == 0)
                 return;
-        if (j->is_dry || j->yes[class] || (is_plain && j->has_yes)) {
+        if (j->l.is_dry || j->l.yes[class] || (is_plain && j->l.has_yes)) {
                 /* a dry run tells which would be asked for */
-                bool may = j->yes[class] || (is_plain && (j->has_yes || j->is_dry));
+                bool may = j->l.yes[class] || (is_plain && (j->l.has_yes || j->l.is_dry));
                 decide(j, class, may ? FATE_TAKE : FATE_UNASKED);
                 return;
         }
-        if (!j->has_terminal || j->is_over) {
-                decide(j, class, j->is_over ? FATE_DECLINED : FATE_UNASKED);
+        if (!j->l.has_terminal || j->l.is_over) {
+                decide(j, class, j->l.is_over ? FATE_DECLINED : FATE_UNASKED);
                 return;
         }
         if (!is_plain) {
@@ -153,7 +147,7 @@ static void ask_class(struct apply_job *j, enum file_class class)
                 } else if (got == 'd') {
                         show(j, class);
                 } else {
-                        j->is_over = got == 'q';
+                        j->l.is_over = got == 'q';
                         decide(j, class, got == 'y' ? FATE_TAKE : FATE_DECLINED);
                         return;
                 }

@@ -43,14 +43,14 @@ void apply_git_list(const struct git_repo *r, const struct git_ref *ref)
 
 bool apply_git_has_news(const struct apply_job *j)
 {
-        for (size_t i = 0; j->units && i < j->fetch.n; i++) {
-                if (j->fetch.v[i].waits)
+        for (size_t i = 0; j->l.units && i < j->l.fetch.n; i++) {
+                if (j->l.fetch.v[i].waits)
                         return true;
-                for (size_t k = 0; k < j->fetch.v[i].refs_n; k++)
-                        if (j->units[i].refs[k] != FATE_WAITS)
+                for (size_t k = 0; k < j->l.fetch.v[i].refs_n; k++)
+                        if (j->l.units[i].refs[k] != FATE_WAITS)
                                 return true;
         }
-        return j->fetch.waits != NULL;
+        return j->l.fetch.waits != NULL;
 }
 
 /* how_to_use(r, ref): the words that bring a ref that has arrived into the user's own branch, as a
@@ -68,12 +68,12 @@ static char *how_to_use(const struct git_repo *r, const struct git_ref *ref)
 }
 
 /* is_moved(j, u, ref): does a work tree of the repository move its branch to it? */
-static bool is_moved(const struct apply_job *j, const struct apply_unit *u,
+static bool is_moved(const struct apply_job *j, const struct landing_unit *u,
                      const struct git_ref *ref)
 {
-        for (size_t i = 0; i < j->fetch.n; i++) {
-                const struct git_repo *r = &j->fetch.v[i];
-                if (r->owner == (size_t)(u - j->units) && j->units[i].takes_head && r->head &&
+        for (size_t i = 0; i < j->l.fetch.n; i++) {
+                const struct git_repo *r = &j->l.fetch.v[i];
+                if (r->owner == (size_t)(u - j->l.units) && j->l.units[i].takes_head && r->head &&
                     strcmp(r->head, ref->name) == 0)
                         return true;
         }
@@ -81,21 +81,25 @@ static bool is_moved(const struct apply_job *j, const struct apply_unit *u,
 }
 
 /* tell_taken(j, u, k): a ref that arrived, or would. */
-static void tell_taken(const struct apply_job *j, const struct apply_unit *u, size_t k)
+static void tell_taken(const struct apply_job *j, const struct landing_unit *u, size_t k)
 {
         const struct git_repo *r = u->repo;
         const struct git_ref *ref = &r->refs[k];
         _cleanup_free_ char *words = refwords(ref), *in = git_in(r);
         _cleanup_free_ char *local = str_quote(ref->local);
         const char *plural = ref->commits_all == 1 ? "" : "s";
-        const char *would = j->is_dry ? "would take" : "took";
+        const char *would = j->l.is_dry ? "would take" : "took";
         if (is_moved(j, u, ref)) {
                 out_say("%s %zu commit%s on %s%s: the branch is at %.12s%s", would,
                         ref->commits_all, plural, words, in, ref->tip,
-                        j->is_dry ? " then" : " now");
+                        j->l.is_dry ? " then" : " now");
                 return;
         }
         _cleanup_free_ char *use = how_to_use(r, ref);
+        if (strcmp(ref->landed, ref->tip) == 0) {
+                out_say("the commits on %s%s are here already, as %s: %s", words, in, local, use);
+                return;
+        }
         out_say("%s %zu commit%s on %s%s as %s: %s%s", would, ref->commits_all, plural, words, in,
                 local, use, ref->kind == GIT_REF_HEAD ? " (or git cherry-pick)" : "");
 }
@@ -112,7 +116,7 @@ static void tell_classes(const struct git_ref *ref)
         }
 }
 
-static void tell_ref(const struct apply_job *j, const struct apply_unit *u, size_t k)
+static void tell_ref(const struct apply_job *j, const struct landing_unit *u, size_t k)
 {
         const struct git_ref *ref = &u->repo->refs[k];
         _cleanup_free_ char *words = refwords(ref), *in = git_in(u->repo);
@@ -131,12 +135,12 @@ static void tell_ref(const struct apply_job *j, const struct apply_unit *u, size
                 if (!u->repo->host_git) {
                         out_say("only the box has the repository%s of %s: to have the host's git "
                                 "make it, run ostiary apply %s on a terminal, without --yes",
-                                in, words, j->c->id);
+                                in, words, j->l.c->id);
                         return;
                 }
                 out_say("the commits on %s%s stay in the box, because --yes alone does not take "
                         "them (ostiary diff %s, then ostiary apply %s --yes=%s):",
-                        words, in, j->c->id, j->c->id, file_class_name(ref->worst));
+                        words, in, j->l.c->id, j->l.c->id, file_class_name(ref->worst));
                 tell_classes(ref);
                 return;
         case FATE_DECLINED:
@@ -151,7 +155,7 @@ static void tell_ref(const struct apply_job *j, const struct apply_unit *u, size
 }
 
 /* tell_head(j, u): why the branch did not move although its commits are here. */
-static void tell_head(const struct apply_unit *u)
+static void tell_head(const struct landing_unit *u)
 {
         if (!u->waits || !u->repo->is_ff)
                 return;
@@ -161,10 +165,10 @@ static void tell_head(const struct apply_unit *u)
 
 void apply_git_tell(const struct apply_job *j)
 {
-        if (j->fetch.waits)
-                out_say("%s", j->fetch.waits);
-        for (size_t i = 0; j->units && i < j->fetch.n; i++) {
-                const struct apply_unit *u = &j->units[i];
+        if (j->l.fetch.waits)
+                out_say("%s", j->l.fetch.waits);
+        for (size_t i = 0; j->l.units && i < j->l.fetch.n; i++) {
+                const struct landing_unit *u = &j->l.units[i];
                 for (size_t k = 0; k < u->repo->refs_n && !u->repo->waits; k++)
                         tell_ref(j, u, k);
                 if (u->repo->waits && !u->repo->is_spare) {
@@ -174,27 +178,30 @@ void apply_git_tell(const struct apply_job *j)
                 for (size_t k = 0; k < u->kept.n && u->is_done; k++)
                         out_say("what a ref of the box was before is kept as %s", u->kept.v[k]);
                 tell_head(u);
+                if (u->stuck)
+                        out_say("%s", u->stuck);
         }
 }
 
 bool apply_git_left(const struct apply_job *j)
 {
-        for (size_t i = 0; j->units && i < j->fetch.n; i++) {
-                if (j->fetch.v[i].waits && !j->fetch.v[i].is_spare)
+        for (size_t i = 0; j->l.units && i < j->l.fetch.n; i++) {
+                if (j->l.fetch.v[i].waits && !j->l.fetch.v[i].is_spare)
                         return true;
-                for (size_t k = 0; k < j->fetch.v[i].refs_n; k++)
-                        if (j->units[i].refs[k] == FATE_REFUSED ||
-                            j->units[i].refs[k] == FATE_UNASKED)
+                for (size_t k = 0; k < j->l.fetch.v[i].refs_n; k++)
+                        if (j->l.units[i].refs[k] == FATE_REFUSED ||
+                            j->l.units[i].refs[k] == FATE_UNASKED)
                                 return true;
         }
-        return j->fetch.waits != NULL;
+        return j->l.fetch.waits != NULL;
 }
 
 bool apply_git_is_here(const struct apply_job *j)
 {
-        for (size_t i = 0; i < j->n; i++) {
-                const struct apply_unit *u = j->v[i].unit ? &j->units[j->v[i].unit - 1] : NULL;
-                if (j->v[i].fate == FATE_WAITS && (!u || !u->is_here))
+        for (size_t i = 0; i < j->l.n; i++) {
+                const struct landing_unit *u =
+                        j->l.v[i].unit ? &j->l.units[j->l.v[i].unit - 1] : NULL;
+                if (j->l.v[i].fate == FATE_WAITS && (!u || !u->is_here))
                         return false;
         }
         return true;
@@ -203,8 +210,8 @@ bool apply_git_is_here(const struct apply_job *j)
 void apply_git_json(const struct apply_job *j, struct json *w)
 {
         json_open(w, "refs", '[');
-        for (size_t i = 0; j->units && i < j->fetch.n; i++) {
-                const struct apply_unit *u = &j->units[i];
+        for (size_t i = 0; j->l.units && i < j->l.fetch.n; i++) {
+                const struct landing_unit *u = &j->l.units[i];
                 for (size_t k = 0; k < u->repo->refs_n; k++) {
                         const struct git_ref *ref = &u->repo->refs[k];
                         const char *fate = apply_fate_name(j, u->refs[k]);

@@ -122,17 +122,17 @@ static char ask(const char *question)
         }
 }
 
-static void head(const struct apply_job *j, const struct apply_item *it)
+static void head(const struct apply_job *j, const struct landing_item *it)
 {
         const struct file_class_verdict *k = &it->change->class;
-        _cleanup_free_ char *name = apply_name(j, it);
+        _cleanup_free_ char *name = landing_name(&j->l, it);
         fprintf(stderr, "%s: %s%s%s%s%s\n", name, ws_what_name(it->change->what),
                 k->class == FILE_PLAIN ? "" : ", ",
                 k->class == FILE_PLAIN ? "" : file_class_words(k->class), *k->why ? ": " : "",
                 k->why);
 }
 
-static void ask_whole(struct apply_job *j, struct apply_item *it)
+static void ask_whole(struct apply_job *j, struct landing_item *it)
 {
         struct ws_print p = {.put = put,
                              .is_safe = true,
@@ -144,10 +144,10 @@ static void ask_whole(struct apply_job *j, struct apply_item *it)
         memcpy(it->shown, p.shown, sizeof p.shown);
         char got = ask("Apply this change? [y,N,q,?]");
         it->fate = got == 'y' || got == 'a' ? FATE_TAKE : FATE_DECLINED;
-        j->is_over = got == 'q';
+        j->l.is_over = got == 'q';
 }
 
-static void ask_hunks(struct apply_job *j, struct apply_item *it, struct sides *s)
+static void ask_hunks(struct apply_job *j, struct landing_item *it, struct sides *s)
 {
         _cleanup_free_ bool *taken = calloc(s->hunks.n, sizeof *taken);
         if (!taken)
@@ -164,7 +164,7 @@ static void ask_hunks(struct apply_job *j, struct apply_item *it, struct sides *
                         got = ask(question);
                 }
                 rest = got == 'a' ? 'y' : got == 'd' || got == 'q' ? 'n' : rest;
-                j->is_over |= got == 'q';
+                j->l.is_over |= got == 'q';
                 taken[i] = got == 'y' || got == 'a';
                 taken_n += taken[i];
         }
@@ -181,11 +181,11 @@ static void ask_hunks(struct apply_job *j, struct apply_item *it, struct sides *
 
 void apply_hunks(struct apply_job *j)
 {
-        for (size_t i = 0; i < j->n; i++) {
-                struct apply_item *it = &j->v[i];
+        for (size_t i = 0; i < j->l.n; i++) {
+                struct landing_item *it = &j->l.v[i];
                 if (it->fate != FATE_OPEN)
                         continue;
-                if (j->is_over) {
+                if (j->l.is_over) {
                         it->fate = FATE_DECLINED;
                         continue;
                 }

@@ -1,6 +1,7 @@
 /* apply_items.c - the changes of a box as one list: found, judged against the host as it is now,
  * and applied root by root. Asks nobody and prints nothing. */
 #include "cli/apply.h"
+#include "git/show.h"
 
 #include "base/cleanup.h"
 #include "base/err.h"
@@ -13,7 +14,7 @@
 /* names_ignored(j, root, t): did the user name a path within what is only counted? */
 static bool names_ignored(const struct apply_job *j, size_t root, const struct ws_tally *t)
 {
-        const struct strs *asked = j->c->paths ? &j->c->paths[root] : NULL;
+        const struct strs *asked = j->l.c->paths ? &j->l.c->paths[root] : NULL;
         for (size_t i = 0; asked && i < asked->n; i++)
                 for (size_t k = 0; k < t->ignored_n; k++)
                         if (*asked->v[i] && str_is_beneath(asked->v[i], t->ignored[k].path))
@@ -25,7 +26,7 @@ static bool names_ignored(const struct apply_job *j, size_t root, const struct w
 static bool is_named(const struct apply_job *j, size_t root, const struct ws_tally *t,
                      const char *path)
 {
-        const struct strs *asked = &j->c->paths[root];
+        const struct strs *asked = &j->l.c->paths[root];
         for (size_t i = 0; i < asked->n; i++)
                 for (size_t k = 0; k < t->ignored_n; k++)
                         if (*asked->v[i] && str_is_beneath(asked->v[i], t->ignored[k].path) &&
@@ -46,14 +47,14 @@ static int pass_over(void *ctx, const struct ws_change *c)
 static int find_trees(struct apply_job *j, size_t root, const struct ws_tally *t, struct err *err)
 {
         struct ws_tally all = {0};
-        struct ws_query q = j->c->query;
+        struct ws_query q = j->l.c->query;
         int rc = 0;
-        if (j->c->paths && !j->is_files)
-                rc = ws_walk(&j->c->roots.v[root], &q, pass_over, NULL, &all, err);
-        const struct strs *trees = j->c->paths ? &all.git_trees : &t->git_trees;
+        if (j->l.c->paths && !j->l.is_files)
+                rc = ws_walk(&j->l.c->roots.v[root], &q, pass_over, NULL, &all, err);
+        const struct strs *trees = j->l.c->paths ? &all.git_trees : &t->git_trees;
         for (size_t i = 0; rc == 0 && i < trees->n; i++)
-                if (!strs_has(&j->git_trees, trees->v[i]))
-                        strs_add(&j->git_trees, trees->v[i]);
+                if (!strs_has(&j->l.git_trees, trees->v[i]))
+                        strs_add(&j->l.git_trees, trees->v[i]);
         ws_tally_free(&all);
         return rc;
 }
@@ -62,9 +63,9 @@ static int find_trees(struct apply_job *j, size_t root, const struct ws_tally *t
 static int walk(struct apply_job *j, size_t root, struct err *err)
 {
         struct ws_query q;
-        if (!changes_query(j->c, root, &q))
+        if (!changes_query(j->l.c, root, &q))
                 return 0;
-        const struct ws_root *r = &j->c->roots.v[root];
+        const struct ws_root *r = &j->l.c->roots.v[root];
         struct ws_changes *l = &j->lists[root];
         struct ws_tally t = {0}, again = {0};
         q.with_ignored = j->with_all;
@@ -99,10 +100,10 @@ static bool has_child(const struct ws_changes *l, size_t i)
         return i + 1 < l->n && str_is_beneath(l->v[i + 1].path, l->v[i].path);
 }
 
-static int judge(struct apply_job *j, struct apply_item *it, bool is_parent, struct err *err)
+static int judge(struct apply_job *j, struct landing_item *it, bool is_parent, struct err *err)
 {
         const struct ws_change *c = it->change;
-        if (c->is_masked && changes_is_untouched(j->c, c)) {
+        if (c->is_masked && changes_is_untouched(j->l.c, c)) {
                 it->fate = FATE_MASKED;
                 return 0;
         }
@@ -119,7 +120,7 @@ static int judge(struct apply_job *j, struct apply_item *it, bool is_parent, str
                 return 0;
         }
         struct err why = {0};
-        if (apply_judge(c, j->c->applied, &it->conflict, &why) < 0) {
+        if (apply_judge(c, j->l.c->applied, &it->conflict, &why) < 0) {
                 if (!apply_unreadable(&why)) {
                         *err = why;
                         return -1;
@@ -135,7 +136,7 @@ static int judge(struct apply_job *j, struct apply_item *it, bool is_parent, str
 /* is_kept(j, c): ignored output that commits touch lands with them. */
 static bool is_kept(const struct apply_job *j, const struct ws_change *c)
 {
-        return !c->is_ignored || committed_of(&j->fetch, c, NULL) != COMMITTED_NOT_TOUCHED;
+        return !c->is_ignored || committed_of(&j->l.fetch, c, NULL) != COMMITTED_NOT_TOUCHED;
 }
 
 /* add_committed(j, root, err): the host's ignore files hide what nobody tracks; what the box has
@@ -146,15 +147,15 @@ static int add_committed(struct apply_job *j, size_t root, struct err *err)
         struct ws_tally t = {0};
         struct ws_changes *l = &j->lists[root];
         bool has_touched = false;
-        for (size_t i = 0; i < j->fetch.n; i++)
-                has_touched |= j->fetch.v[i].touched.n != 0;
-        if (!has_touched || !j->ignored_n || j->with_all || j->c->paths ||
-            strcmp(j->c->roots.v[root].name, "ws") != 0 || !changes_query(j->c, root, &q))
+        for (size_t i = 0; i < j->l.fetch.n; i++)
+                has_touched |= j->l.fetch.v[i].touched.n != 0;
+        if (!has_touched || !j->ignored_n || j->with_all || j->l.c->paths ||
+            strcmp(j->l.c->roots.v[root].name, "ws") != 0 || !changes_query(j->l.c, root, &q))
                 return 0;
         ws_changes_free(l);
         *l = (struct ws_changes){0};
         q.with_ignored = true;
-        int rc = ws_changes_of(&j->c->roots.v[root], &q, l, &t, err);
+        int rc = ws_changes_of(&j->l.c->roots.v[root], &q, l, &t, err);
         ws_tally_free(&t);
         size_t kept = 0;
         for (size_t i = 0; rc == 0 && i < l->n; i++) {
@@ -172,33 +173,35 @@ static int add_committed(struct apply_job *j, size_t root, struct err *err)
 
 int apply_items_find(struct apply_job *j, struct err *err)
 {
-        size_t roots_n = j->c->roots.n;
+        size_t roots_n = j->l.c->roots.n;
         j->lists = calloc(roots_n + 1, sizeof *j->lists);
-        j->results = calloc(roots_n + 1, sizeof *j->results);
-        if (!j->lists || !j->results)
+        j->l.results = calloc(roots_n + 1, sizeof *j->l.results);
+        if (!j->lists || !j->l.results)
                 str_no_memory();
         size_t n = 0;
         for (size_t i = 0; i < roots_n; i++) {
                 /* The home's kept part is taken over when the box ends; a live directory is the
                  * host's own. */
-                if (j->c->roots.v[i].kind == WS_ROOT_COW && walk(j, i, err) < 0)
+                if (j->l.c->roots.v[i].kind == WS_ROOT_COW && walk(j, i, err) < 0)
                         return -1;
         }
-        if (apply_git_fetch(j, err) < 0)
+        if (landing_fetch(&j->l, err) < 0)
                 return -1;
+        if (j->l.has_yes && !j->l.is_files && !j->l.is_hunks)
+                git_show_prove(&j->l.fetch);
         for (size_t i = 0; i < roots_n; i++) {
-                if (j->c->roots.v[i].kind == WS_ROOT_COW && add_committed(j, i, err) < 0)
+                if (j->l.c->roots.v[i].kind == WS_ROOT_COW && add_committed(j, i, err) < 0)
                         return -1;
                 n += j->lists[i].n;
         }
-        j->v = calloc(n + 1, sizeof *j->v);
-        if (!j->v)
+        j->l.v = calloc(n + 1, sizeof *j->l.v);
+        if (!j->l.v)
                 str_no_memory();
         for (size_t i = 0; i < roots_n; i++) {
                 const struct ws_changes *l = &j->lists[i];
                 for (size_t k = 0; k < l->n; k++) {
-                        struct apply_item *it = &j->v[j->n++];
-                        *it = (struct apply_item){.change = &l->v[k], .root = i};
+                        struct landing_item *it = &j->l.v[j->l.n++];
+                        *it = (struct landing_item){.change = &l->v[k], .root = i};
                         if (judge(j, it, has_child(l, k), err) < 0)
                                 return -1;
                 }
@@ -208,13 +211,13 @@ int apply_items_find(struct apply_job *j, struct err *err)
 
 void apply_items_free(struct apply_job *j)
 {
-        for (size_t i = 0; i < j->n; i++)
-                buf_free(&j->v[i].bytes);
-        for (size_t i = 0; j->lists && i < j->c->roots.n; i++)
+        for (size_t i = 0; i < j->l.n; i++)
+                buf_free(&j->l.v[i].bytes);
+        for (size_t i = 0; j->lists && i < j->l.c->roots.n; i++)
                 ws_changes_free(&j->lists[i]);
-        free(j->v);
+        free(j->l.v);
         free(j->lists);
-        free(j->results);
+        free(j->l.results);
 }
 
 /* settle_above(j): what lands makes the directories above it, so their classes must have been approved
@@ -223,13 +226,13 @@ static void settle_above(struct apply_job *j)
 {
         unsigned approved = 1U << FILE_PLAIN;
         for (int k = 0; k < FILE_CLASS_COUNT; k++)
-                approved |= j->yes[k] ? 1U << k : 0;
-        for (size_t i = 0; i < j->n; i++)
-                if (j->v[i].fate == FATE_TAKE)
-                        approved |= 1U << j->v[i].change->class.class;
-        for (size_t i = 0; i < j->n; i++)
-                if (j->v[i].fate == FATE_TAKE && (j->v[i].change->above & ~approved))
-                        j->v[i].fate = FATE_UNASKED;
+                approved |= j->l.yes[k] ? 1U << k : 0;
+        for (size_t i = 0; i < j->l.n; i++)
+                if (j->l.v[i].fate == FATE_TAKE)
+                        approved |= 1U << j->l.v[i].change->class.class;
+        for (size_t i = 0; i < j->l.n; i++)
+                if (j->l.v[i].fate == FATE_TAKE && (j->l.v[i].change->above & ~approved))
+                        j->l.v[i].fate = FATE_UNASKED;
 }
 
 /* first_below(j, i): where the run of changes begins that end before ${i} and lie in its directory. */
@@ -238,9 +241,9 @@ static size_t first_below(const struct apply_job *j, size_t i)
         size_t from = 0, to = i;
         while (from < to) {
                 size_t at = from + (to - from) / 2;
-                const struct apply_item *in = &j->v[at];
-                if (in->root == j->v[i].root &&
-                    str_is_beneath(in->change->path, j->v[i].change->path))
+                const struct landing_item *in = &j->l.v[at];
+                if (in->root == j->l.v[i].root &&
+                    str_is_beneath(in->change->path, j->l.v[i].change->path))
                         to = at;
                 else
                         from = at + 1;
@@ -254,12 +257,12 @@ void apply_items_settle(struct apply_job *j)
         /* A deleted directory comes after everything that was in it; it goes when all of that
          * goes. left[i]: how many before i stay; declined[i], waits[i]: of these, by the user's
          * word, or with commits. */
-        _cleanup_free_ size_t *left = calloc(3 * (j->n + 1), sizeof *left);
+        _cleanup_free_ size_t *left = calloc(3 * (j->l.n + 1), sizeof *left);
         if (!left)
                 str_no_memory();
-        size_t *declined = left + j->n + 1, *waits = declined + j->n + 1;
-        for (size_t i = 0; i < j->n; i++) {
-                struct apply_item *it = &j->v[i];
+        size_t *declined = left + j->l.n + 1, *waits = declined + j->l.n + 1;
+        for (size_t i = 0; i < j->l.n; i++) {
+                struct landing_item *it = &j->l.v[i];
                 if (it->fate == FATE_TAKE && it->change->what == WS_DELETED &&
                     it->change->before.kind == WS_DIR) {
                         size_t first = first_below(j, i);
@@ -282,25 +285,25 @@ struct teller {
         size_t n;
 };
 
-static struct apply_item *item_of(const struct teller *t, const struct ws_change *c)
+static struct landing_item *item_of(const struct teller *t, const struct ws_change *c)
 {
         const struct ws_changes *l = &t->j->lists[t->root];
         size_t first = 0;
         for (size_t i = 0; i < t->root; i++)
                 first += t->j->lists[i].n;
-        return &t->j->v[first + (size_t)(c - l->v)];
+        return &t->j->l.v[first + (size_t)(c - l->v)];
 }
 
 static void on_conflict(void *arg, const struct ws_change *c, enum apply_conflict k)
 {
-        struct apply_item *it = item_of(arg, c);
+        struct landing_item *it = item_of(arg, c);
         it->fate = FATE_CONFLICT;
         it->conflict = k;
 }
 
 static void on_refused(void *arg, const struct ws_change *c, const char *why)
 {
-        struct apply_item *it = item_of(arg, c);
+        struct landing_item *it = item_of(arg, c);
         it->fate = FATE_REFUSED;
         it->why = why;
 }
@@ -310,12 +313,12 @@ static int run_root(struct apply_job *j, size_t root, int undo_fd, struct err *e
         size_t first = 0, n = 0;
         for (size_t i = 0; i < root; i++)
                 first += j->lists[i].n;
-        struct apply_item *items = j->v + first;
+        struct landing_item *items = j->l.v + first;
         _cleanup_free_ struct apply_choice *choices = calloc(j->lists[root].n + 1, sizeof *choices);
         if (!choices)
                 str_no_memory();
         for (size_t i = 0; i < j->lists[root].n; i++) {
-                struct apply_item *it = &items[i];
+                struct landing_item *it = &items[i];
                 if (it->fate != FATE_TAKE)
                         continue;
                 choices[n++] = (struct apply_choice){
@@ -331,8 +334,8 @@ static int run_root(struct apply_job *j, size_t root, int undo_fd, struct err *e
         struct teller t = {.j = j, .root = root};
         struct apply_hooks hooks = {
                 .on_conflict = on_conflict, .on_refused = on_refused, .arg = &t};
-        int rc = apply_run(j->c->box_fd, j->c->id, undo_fd, &j->c->roots.v[root], choices, n,
-                           &hooks, &j->results[root], err);
+        int rc = apply_run(j->l.c->box_fd, j->l.c->id, undo_fd, &j->l.c->roots.v[root], choices, n,
+                           &hooks, &j->l.results[root], err);
         for (size_t i = 0; rc == 0 && i < j->lists[root].n; i++)
                 if (items[i].fate == FATE_TAKE)
                         items[i].fate = FATE_APPLIED;
@@ -341,7 +344,7 @@ static int run_root(struct apply_job *j, size_t root, int undo_fd, struct err *e
 
 int apply_items_run(struct apply_job *j, int undo_fd, struct err *err)
 {
-        for (size_t i = 0; i < j->c->roots.n; i++)
+        for (size_t i = 0; i < j->l.c->roots.n; i++)
                 if (run_root(j, i, undo_fd, err) < 0)
                         return -1;
         return 0;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *merge(struct apply_job *j, struct apply_item *it, int undo_fd)
+static const char *merge(struct apply_job *j, struct landing_item *it, int undo_fd)
 {
         const struct ws_change *c = it->change;
         _cleanup_buf_ struct buf base = {.max = (size_t)PRINT_FILE_MAX + 1};
@@ -28,7 +28,7 @@ static const char *merge(struct apply_job *j, struct apply_item *it, int undo_fd
         if (text_is_binary((const char *)ours.data, ours.len) ||
             text_is_binary((const char *)theirs.data, theirs.len))
                 return "both sides changed it, and it is no text: not merged";
-        if (!apply_base_find(c, j->c->applied, undo_fd, &base))
+        if (!apply_base_find(c, j->l.c->applied, undo_fd, &base))
                 return "both sides changed it, and no common base is known: not merged";
         /* Either side differs from what it began with, or it would be no conflict. */
         if ((base.len == ours.len && memcmp(base.data, ours.data, base.len) == 0) ||
@@ -55,7 +55,7 @@ static const char *merge(struct apply_job *j, struct apply_item *it, int undo_fd
 
 void apply_merge(struct apply_job *j, int undo_fd)
 {
-        for (size_t i = 0; i < j->n; i++)
-                if (j->v[i].fate == FATE_CONFLICT)
-                        j->v[i].why = merge(j, &j->v[i], undo_fd);
+        for (size_t i = 0; i < j->l.n; i++)
+                if (j->l.v[i].fate == FATE_CONFLICT)
+                        j->l.v[i].why = merge(j, &j->l.v[i], undo_fd);
 }

@@ -14,26 +14,26 @@
 
 enum { TOLD_MAX = 40 };
 
-static size_t count(const struct apply_job *j, enum apply_fate fate)
+static size_t count(const struct apply_job *j, enum landing_fate fate)
 {
         size_t n = 0;
-        for (size_t i = 0; i < j->n; i++)
-                n += j->v[i].fate == fate;
+        for (size_t i = 0; i < j->l.n; i++)
+                n += j->l.v[i].fate == fate;
         return n;
 }
 
-static const char *why_of(const struct apply_item *it)
+static const char *why_of(const struct landing_item *it)
 {
         if (it->fate == FATE_CONFLICT)
                 return it->why ? it->why : apply_conflict_words(it->conflict);
         return it->why ? it->why : "";
 }
 
-const char *apply_fate_name(const struct apply_job *j, enum apply_fate fate)
+const char *apply_fate_name(const struct apply_job *j, enum landing_fate fate)
 {
         switch (fate) {
         case FATE_TAKE:
-                return j->is_dry ? "would-apply" : "not-reached";
+                return j->l.is_dry ? "would-apply" : "not-reached";
         case FATE_APPLIED:
                 return "applied";
         case FATE_CONFLICT:
@@ -55,7 +55,7 @@ const char *apply_fate_name(const struct apply_job *j, enum apply_fate fate)
         return NULL;
 }
 
-static const char *fate_name(const struct apply_job *j, const struct apply_item *it)
+static const char *fate_name(const struct apply_job *j, const struct landing_item *it)
 {
         bool is_merged = it->fate == FATE_APPLIED && it->how == APPLY_MERGE;
         return is_merged ? "merged" : apply_fate_name(j, it->fate);
@@ -66,11 +66,11 @@ static int tell_json(const struct apply_job *j, int code)
         _cleanup_buf_ struct buf b = {.max = (size_t)2 << 30};
         struct json w = json_of(&b);
         json_open(&w, NULL, '{');
-        json_str(&w, "box", j->c->id);
-        json_bool(&w, "dry_run", j->is_dry);
+        json_str(&w, "box", j->l.c->id);
+        json_bool(&w, "dry_run", j->l.is_dry);
         json_open(&w, "changes", '[');
-        for (size_t i = 0; i < j->n; i++) {
-                const struct apply_item *it = &j->v[i];
+        for (size_t i = 0; i < j->l.n; i++) {
+                const struct landing_item *it = &j->l.v[i];
                 const char *fate = fate_name(j, it);
                 if (!fate)
                         continue;
@@ -88,17 +88,17 @@ static int tell_json(const struct apply_job *j, int code)
         apply_git_json(j, &w);
         json_u64(&w, "ignored", j->ignored_n);
         json_open(&w, "records", '[');
-        for (size_t i = 0; i < j->c->roots.n; i++)
-                if (j->results[i].record_n)
-                        json_u64(&w, NULL, j->results[i].record_n);
+        for (size_t i = 0; i < j->l.c->roots.n; i++)
+                if (j->l.results[i].record_n)
+                        json_u64(&w, NULL, j->l.results[i].record_n);
         json_close(&w, ']');
         json_close(&w, '}');
-        int printed = out_json(&b);
+        int printed = out_json("apply", &b);
         return printed ? printed : code;
 }
 
 /* classes_of(it): its class, and those of new directories that it would bring along. */
-static char *classes_of(const struct apply_item *it)
+static char *classes_of(const struct landing_item *it)
 {
         enum file_class own = it->change->class.class;
         _cleanup_buf_ struct buf b = {0};
@@ -111,17 +111,17 @@ static char *classes_of(const struct apply_item *it)
 }
 
 /* tell_each(j, fate, head): its files, one line each, below "3 changes HEAD:". */
-static void tell_each(const struct apply_job *j, enum apply_fate fate, const char *head)
+static void tell_each(const struct apply_job *j, enum landing_fate fate, const char *head)
 {
         size_t n = 0, all = count(j, fate);
         if (all == 0)
                 return;
         out_say("%zu change%s %s:", all, all == 1 ? "" : "s", head);
-        for (size_t i = 0; i < j->n && n < TOLD_MAX; i++) {
-                const struct apply_item *it = &j->v[i];
+        for (size_t i = 0; i < j->l.n && n < TOLD_MAX; i++) {
+                const struct landing_item *it = &j->l.v[i];
                 if (it->fate != fate)
                         continue;
-                _cleanup_free_ char *name = apply_name(j, it);
+                _cleanup_free_ char *name = landing_name(&j->l, it);
                 _cleanup_free_ char *class = fate == FATE_UNASKED ? classes_of(it) : NULL;
                 const char *why = class ? class : why_of(it);
                 fprintf(stderr, "  %s%s%s\n", name, *why ? ": " : "", why);
@@ -135,33 +135,33 @@ static void tell_unasked(const struct apply_job *j)
 {
         _cleanup_buf_ struct buf classes = {0};
         unsigned is_there = 0;
-        for (size_t i = 0; i < j->n; i++)
-                if (j->v[i].fate == FATE_UNASKED)
-                        is_there |= (1U << j->v[i].change->class.class) | j->v[i].change->above;
+        for (size_t i = 0; i < j->l.n; i++)
+                if (j->l.v[i].fate == FATE_UNASKED)
+                        is_there |= (1U << j->l.v[i].change->class.class) | j->l.v[i].change->above;
         for (int k = FILE_PLAIN + 1; k < FILE_CLASS_COUNT; k++)
                 if (is_there & (1U << k))
                         buf_put_fmt(&classes, "%s%s", classes.len ? "," : "",
                                     file_class_name((enum file_class)k));
         tell_each(j, FATE_UNASKED,
-                  j->is_dry ? "would be asked for by the name of their class"
-                            : "left in the box, because --yes alone does not take them");
+                  j->l.is_dry ? "would be asked for by the name of their class"
+                              : "left in the box, because --yes alone does not take them");
         if (classes.len)
                 out_say("to take them, look at them (ostiary diff %s) and say: ostiary apply %s "
                         "--yes=%s",
-                        j->c->id, j->c->id, buf_cstr(&classes));
+                        j->l.c->id, j->l.c->id, buf_cstr(&classes));
 }
 
 static void tell_done(const struct apply_job *j)
 {
-        for (size_t i = 0; i < j->c->roots.n; i++) {
-                const struct apply_result *r = &j->results[i];
+        for (size_t i = 0; i < j->l.c->roots.n; i++) {
+                const struct apply_result *r = &j->l.results[i];
                 if (!r->record_n)
                         continue;
                 if (r->applied_n == 0) {
                         out_say("take it back with: ostiary undo %" PRIu64, r->record_n);
                         continue;
                 }
-                _cleanup_free_ char *path = out_path(j->c->roots.v[i].host);
+                _cleanup_free_ char *path = out_path(j->l.c->roots.v[i].host);
                 _cleanup_free_ char *shown = str_quote(path);
                 out_say("applied %" PRIu64 " change%s to %s (take back: ostiary undo %" PRIu64 ")",
                         r->applied_n, r->applied_n == 1 ? "" : "s", shown, r->record_n);
@@ -172,11 +172,11 @@ static void tell_done(const struct apply_job *j)
 static void tell_programs(const struct apply_job *j)
 {
         struct out_names l = {0};
-        enum apply_fate fate = j->is_dry ? FATE_TAKE : FATE_APPLIED;
-        for (size_t i = 0; i < j->n; i++) {
-                if (j->v[i].fate != fate || !j->v[i].change->is_program)
+        enum landing_fate fate = j->l.is_dry ? FATE_TAKE : FATE_APPLIED;
+        for (size_t i = 0; i < j->l.n; i++) {
+                if (j->l.v[i].fate != fate || !j->l.v[i].change->is_program)
                         continue;
-                _cleanup_free_ char *name = apply_name(j, &j->v[i]);
+                _cleanup_free_ char *name = landing_name(&j->l, &j->l.v[i]);
                 out_names_add(&l, name);
         }
         _cleanup_free_ char *words = out_names_words(&l);
@@ -187,12 +187,12 @@ static void tell_programs(const struct apply_job *j)
 
 static void tell_dry(const struct apply_job *j)
 {
-        for (size_t i = 0; i < j->n; i++) {
-                if (j->v[i].fate != FATE_TAKE)
+        for (size_t i = 0; i < j->l.n; i++) {
+                if (j->l.v[i].fate != FATE_TAKE)
                         continue;
-                _cleanup_free_ char *name = apply_name(j, &j->v[i]);
-                printf("%-8s %s%s\n", ws_what_name(j->v[i].change->what), name,
-                       j->v[i].how == APPLY_MERGE ? "  (merged)" : "");
+                _cleanup_free_ char *name = landing_name(&j->l, &j->l.v[i]);
+                printf("%-8s %s%s\n", ws_what_name(j->l.v[i].change->what), name,
+                       j->l.v[i].how == APPLY_MERGE ? "  (merged)" : "");
         }
 }
 
@@ -202,7 +202,7 @@ int apply_tell(struct apply_job *j)
         left += count(j, FATE_WAITS) && !apply_git_is_here(j);
         if (j->is_json)
                 return tell_json(j, left || apply_git_left(j) ? EXIT_NEGATIVE : EXIT_OK);
-        if (j->is_dry)
+        if (j->l.is_dry)
                 tell_dry(j);
         apply_git_tell(j);
         tell_done(j);
@@ -214,15 +214,15 @@ int apply_tell(struct apply_job *j)
                         "cp %s:PATH FILE",
                         j->is_3way ? "what can be merged was; change one of the sides"
                                    : "try --3way, which merges text where a common base is known",
-                        j->c->id);
+                        j->l.c->id);
         tell_each(j, FATE_REFUSED, "not applied");
         tell_each(j, FATE_WAITS, "left with the commits that they are part of");
         tell_unasked(j);
         if (j->ignored_n)
                 out_say("%" PRIu64 " ignored file%s stayed in the box (name them, or --all)",
                         j->ignored_n, j->ignored_n == 1 ? "" : "s");
-        if (j->n == 0 && !apply_git_has_news(j))
-                out_say("box %s has nothing pending%s", j->c->id,
-                        j->c->paths ? " at those paths" : "");
+        if (j->l.n == 0 && !apply_git_has_news(j))
+                out_say("box %s has nothing pending%s", j->l.c->id,
+                        j->l.c->paths ? " at those paths" : "");
         return code;
 }

@@ -4,6 +4,8 @@
 #include "base/exitcode.h"
 #include "base/str.h"
 #include "cli/cmd.h"
+#include "cli/envelope.h"
+#include "cli/foreign.h"
 #include "cli/out.h"
 
 #include <stdarg.h>
@@ -16,13 +18,27 @@ struct args args_of(const struct cmd *cmd, const struct arg *table, int argc, ch
         return (struct args){.cmd = cmd, .table = table, .argc = argc, .argv = argv, .at = 1};
 }
 
+/* look_for_json(a): a mistake is told as JSON also when --json stands behind it on the line. */
+static void look_for_json(const struct args *a)
+{
+        const struct arg *f = a->table;
+        while (f->name && strcmp(f->name, "json") != 0)
+                f++;
+        for (int i = 1; f->name && i < a->argc && strcmp(a->argv[i], "--") != 0; i++)
+                if (strcmp(a->argv[i], "--json") == 0)
+                        envelope_on();
+}
+
 int args_bad(struct args *a, const char *fmt, ...)
 {
         va_list ap;
         va_start(ap, fmt);
         char *words = str_vfmt(fmt, ap);
         va_end(ap);
-        out_say("%s (see: ostiary help %s)", words, a->cmd->name);
+        char *sentence = str_fmt("%s (see: ostiary help %s)", words, a->cmd->name);
+        look_for_json(a);
+        out_fault(EXIT_BAD_USAGE, sentence);
+        free(sentence);
         free(words);
         a->is_over = true;
         return a->exit_code = EXIT_BAD_USAGE;
@@ -72,6 +88,8 @@ static int store(struct args *a, const struct arg *f, const char *shown, const c
         switch (f->kind) {
         case ARG_KIND_BOOL:
                 *(bool *)f->to = true;
+                if (strcmp(f->name, "json") == 0)
+                        envelope_on();
                 return 0;
         case ARG_KIND_INT:
                 *(int *)f->to = f->value;
@@ -91,6 +109,8 @@ static int store(struct args *a, const struct arg *f, const char *shown, const c
                 if (str_duration(value, f->to) == 0)
                         return 0;
                 return args_bad(a, "%s wants a time like 30, 5m or 8h, not \"%s\"", shown, value);
+        case ARG_KIND_OLD: /* resolved before */
+                break;
         }
         return 0;
 }
@@ -104,20 +124,105 @@ static bool takes_value(const struct arg *f)
 static int refuse(struct args *a, const char *flag, const char *near)
 {
         char *shown = str_quote(flag);
-        args_bad(a, "unknown flag %s%s%s%s%s%s", shown, near ? "; did you mean --" : "",
-                 near ? near : "", near ? "?" : "", a->hint ? "; " : "", a->hint ? a->hint : "");
+        args_bad(a, "unknown flag %s%s%s%s", shown, near ? "; did you mean --" : "",
+                 near ? near : "", near ? "?" : "");
         free(shown);
         return -1;
+}
+
+int args_for_agent(struct args *a, const char *flag, const char *value)
+{
+        const struct arg *ours = a->table;
+        while (ours->name && (flag[1] == '-' || ours->letter != flag[1]))
+                ours++;
+        char *shown = str_quote(flag), *more = str_quote(value ? value : "");
+        char *mine = ours->name ? str_fmt("; ostiary's own here is --%s", ours->name) : str_dup("");
+        args_bad(a, "flags for the agent go after --: ostiary %s %s -- %s%s%s%s", a->cmd->name,
+                 a->agent, shown, value ? " " : "", more, mine);
+        free(mine);
+        free(more);
+        free(shown);
+        return -1;
+}
+
+static const struct arg *find_long(const struct args *a, const char *name, size_t len)
+{
+        for (const struct arg *f = a->table; f->name; f++)
+                if (f->kind != ARG_KIND_OLD && strlen(f->name) == len &&
+                    strncmp(f->name, name, len) == 0)
+                        return f;
+        return NULL;
+}
+
+/* find_letter(a, letter): an old one leads to its long flag, and says so. */
+static const struct arg *find_letter(const struct args *a, char letter)
+{
+        const struct arg *f = a->table;
+        while (f->name && f->letter != letter)
+                f++;
+        if (!f->name)
+                return NULL;
+        if (f->kind != ARG_KIND_OLD)
+                return f;
+        out_say("note: -%c of ostiary %s is --%s now; the letter will go in the next version",
+                letter, a->cmd->name, f->name);
+        return find_long(a, f->name, strlen(f->name));
+}
+
+/* take_value(a): the next word of the line, or NULL at its end. */
+static const char *take_value(struct args *a)
+{
+        return a->argv[a->at] ? a->argv[a->at++] : NULL;
+}
+
+/* from_elsewhere(a, flag, len, value): ${flag} is not in the table; is it a word of another tool?
+ * Then it is stored as ours, or answered. 1 when it is none. */
+static int from_elsewhere(struct args *a, const char *flag, size_t len, const char *value)
+{
+        const struct foreign_flag *row = foreign_flag_find(flag, len);
+        if (!row || !find_long(a, row->needs, strlen(row->needs)))
+                return 1;
+        char *shown = str_fmt("%.*s", (int)len, flag);
+        const char *second = NULL;
+        if (row->values_n > 0 && !value)
+                value = take_value(a);
+        if (row->values_n > 1)
+                second = take_value(a);
+        int r = 0;
+        if (row->values_n > 0 && (!value || (row->values_n > 1 && !second))) {
+                r = args_bad(a, "%s wants %s", shown, row->values_n > 1 ? "two values" : "a value");
+        } else {
+                struct foreign_answer answer = {0};
+                foreign_flag_turn(row, value, second, &answer);
+                const struct arg *ours =
+                        answer.flag ? find_long(a, answer.flag, strlen(answer.flag)) : NULL;
+                if (ours)
+                        r = store(a, ours, shown, answer.value);
+                else if (answer.words)
+                        r = args_bad(a, "%s: %s", shown, answer.words);
+                /* What a list copied may go; what a string points at must stay. */
+                if (!ours || ours->kind == ARG_KIND_LIST)
+                        free(answer.value);
+                free(answer.words);
+        }
+        free(shown);
+        return r;
 }
 
 static int unknown(struct args *a, const char *word)
 {
         const char *names[64];
-        size_t n = 0;
+        size_t n = 0, len = strcspn(word, "=");
+        if (a->agent)
+                return args_for_agent(a, word, NULL);
+        int r = from_elsewhere(a, word, len, word[len] ? word + len + 1 : NULL);
+        if (r != 1)
+                return r;
         for (const struct arg *f = a->table; f->name && n < 64; f++)
-                names[n++] = f->name;
+                if (f->kind != ARG_KIND_OLD)
+                        names[n++] = f->name;
         char bare[64];
-        snprintf(bare, sizeof bare, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+        snprintf(bare, sizeof bare, "%.*s", (int)len - 2, word + 2);
         const char *near = str_suggest(bare, names, n);
         return refuse(a, word, near);
 }
@@ -127,21 +232,19 @@ static int long_flag(struct args *a, char *word)
         size_t n = strcspn(word + 2, "=");
         if (strcmp(word, "--help") == 0)
                 return help(a);
-        for (const struct arg *f = a->table; f->name; f++) {
-                if (strlen(f->name) != n || strncmp(f->name, word + 2, n) != 0)
-                        continue;
-                const char *value = word[2 + n] ? word + 3 + n : NULL;
-                char shown[64];
-                snprintf(shown, sizeof shown, "--%s", f->name);
-                if (!takes_value(f) && value && f->kind != ARG_KIND_OPT)
-                        return args_bad(a, "%s takes no value", shown);
-                if (takes_value(f) && !value && !(value = a->argv[a->at]))
-                        return args_bad(a, "%s wants a value: %s", shown, f->meta);
-                if (takes_value(f) && !word[2 + n])
-                        a->at++;
-                return store(a, f, shown, value);
-        }
-        return unknown(a, word);
+        const struct arg *f = find_long(a, word + 2, n);
+        if (!f)
+                return unknown(a, word);
+        const char *value = word[2 + n] ? word + 3 + n : NULL;
+        char shown[64];
+        snprintf(shown, sizeof shown, "--%s", f->name);
+        if (!takes_value(f) && value && a->agent)
+                return args_for_agent(a, word, NULL);
+        if (!takes_value(f) && value && f->kind != ARG_KIND_OPT)
+                return args_bad(a, "%s takes no value", shown);
+        if (takes_value(f) && !value && !(value = take_value(a)))
+                return args_bad(a, "%s wants a value: %s", shown, f->meta);
+        return store(a, f, shown, value);
 }
 
 static int short_flags(struct args *a, const char *word)
@@ -149,21 +252,21 @@ static int short_flags(struct args *a, const char *word)
         for (const char *p = word + 1; *p; p++) {
                 if (*p == 'h')
                         return help(a);
-                const struct arg *f = a->table;
-                while (f->name && f->letter != *p)
-                        f++;
+                if (a->agent)
+                        return args_for_agent(a, word, NULL);
+                const struct arg *f = find_letter(a, *p);
                 char shown[] = {'-', *p, 0};
-                if (!f->name)
-                        return refuse(a, shown, NULL);
+                if (!f) {
+                        int r = from_elsewhere(a, shown, 2, p[1] ? p + 1 : NULL);
+                        return r == 1 ? refuse(a, shown, NULL) : r;
+                }
                 if (!takes_value(f)) {
                         store(a, f, shown, NULL);
                         continue;
                 }
-                const char *value = p[1] ? p + 1 : a->argv[a->at];
+                const char *value = p[1] ? p + 1 : take_value(a);
                 if (!value)
                         return args_bad(a, "%s wants a value: %s", shown, f->meta);
-                if (!p[1])
-                        a->at++;
                 return store(a, f, shown, value);
         }
         return 0;

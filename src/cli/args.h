@@ -8,7 +8,8 @@
  *             return a.exit_code;
  *
  * Long flags take "--name=value" or "--name value", short ones "-nvalue" or "-n value"; "--" ends
- * the flags. A mistake is printed with a suggestion and "ostiary help CMD", and so is --help; both
+ * the flags. A letter means the same long flag in every command; ARG_OLD is for one that did not.
+ * Flags of other tools are understood or answered (foreign.h). A mistake is printed with a suggestion and "ostiary help CMD", and so is --help; both
  * end the parse with is_over and the exit code. */
 #ifndef CLI_ARGS_H
 #define CLI_ARGS_H
@@ -28,6 +29,7 @@ enum arg_kind {
         ARG_KIND_LIST,     /* struct strs *: appended */
         ARG_KIND_U64,      /* uint64_t * */
         ARG_KIND_DURATION, /* uint64_t *: seconds; "90", "5m", "8h" */
+        ARG_KIND_OLD,      /* a letter that once meant the long flag ${name}: works, with a word */
 };
 
 struct arg {
@@ -52,12 +54,14 @@ struct arg {
 #define ARG_LIST(l, n, t, m, h)     ARG_(l, n, ARG_KIND_LIST, t, 0, m, h)
 #define ARG_U64(l, n, t, m, h)      ARG_(l, n, ARG_KIND_U64, t, 0, m, h)
 #define ARG_DURATION(l, n, t, m, h) ARG_(l, n, ARG_KIND_DURATION, t, 0, m, h)
+#define ARG_OLD(l, n)               ARG_(l, n, ARG_KIND_OLD, NULL, 0, NULL, NULL)
 #define ARG_END                     ARG_(0, NULL, ARG_KIND_BOOL, NULL, 0, NULL, NULL)
 
 struct args {
         const struct cmd *cmd;
         const struct arg *table;
-        const char *hint; /* said with an unknown flag; may be NULL */
+        const char *agent; /* the word of an agent that was read: flags behind it are its own unless
+                              they are long ones of the table; NULL: none */
         int argc;
         char **argv;
         int at;
@@ -78,6 +82,10 @@ char **args_rest(const struct args *);
 /* args_bad(a, fmt, ...): complain the same way about a word; sets is_over; returns the exit code.
  */
 int args_bad(struct args *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* args_for_agent(a, flag, value): refuse a flag behind an agent's word that is not ours, or may be
+ * meant for the agent, with the line that passes it on; ${value} may be NULL. Returns -1. */
+int args_for_agent(struct args *, const char *flag, const char *value);
 
 /* args_only(a, words, min, max): collect operands; too few or too many is a complaint. Returns 0 to
  * go on, -1 when a->exit_code is to be returned. "--" may stand before them. */

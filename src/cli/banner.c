@@ -18,6 +18,23 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* repository_above(workspace): the repository that it is only a part of, or NULL; the caller frees. */
+static char *repository_above(const char *workspace)
+{
+        _cleanup_free_ char *at = str_dup(workspace ? workspace : "");
+        for (bool is_first = true; *at; is_first = false) {
+                _cleanup_free_ char *git = str_fmt("%s/.git", at);
+                if (access(git, F_OK) == 0)
+                        return is_first ? NULL : take_ptr(&at);
+                char *slash = strrchr(at, '/');
+                if (!slash)
+                        break;
+                *slash = 0;
+        }
+        return NULL;
+}
 
 void banner_before(const struct stream *s, const void *store)
 {
@@ -45,6 +62,13 @@ void banner_before(const struct stream *s, const void *store)
                 key = str_fmt("; detach: Ctrl-%c d", toupper((int)s->detach.base));
         out_say("box %s, tier %s, %s, %s%s", s->id, *m.tier ? m.tier : "ns", where,
                 *m.grants ? m.grants : "no network", key ? key : "");
+        _cleanup_free_ char *above = repository_above(m.workspace);
+        if (above) {
+                _cleanup_free_ char *top = out_path(above), *words = str_quote(top);
+                out_say("%s is a part of the repository %s, which is not in the box: git does not "
+                        "work there; start the box in %s to have it",
+                        shown, words, words);
+        }
         box_meta_free(&m);
         _cleanup_strs_ struct strs masked = {0};
         secret_mask_words(dir, &masked);

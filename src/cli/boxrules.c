@@ -71,7 +71,7 @@ static int of_stopped(const struct boxarg *b, struct boxrules *r, struct err *er
         if (got == 0) {
                 _cleanup_buf_ struct buf layers = {.max = DOOR_LAYERS_MAX};
                 got = door_rules_load(dir, &plan.door.run_time, err);
-                door_policy_packages(&plan.door, plan.box.home);
+                door_policy_packages(&plan.door, plan.box.home, &plan.packages);
                 door_policy_put(&plan.door, &layers);
                 r->level = plan.door.level;
                 if (got == 0 && layers.is_broken)

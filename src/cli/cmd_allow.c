@@ -8,6 +8,7 @@
 #include "cli/boxarg.h"
 #include "cli/boxrules.h"
 #include "cli/cmd.h"
+#include "cli/envelope.h"
 #include "cli/out.h"
 #include "policy/policy.h"
 #include "session/door_policy.h"
@@ -17,9 +18,10 @@
 
 static int change(const struct cmd *cmd, int argc, char **argv)
 {
-        bool is_undone = false;
+        bool is_undone = false, is_json = false;
         const struct arg flags[] = {
                 ARG_BOOL(0, "undo", &is_undone, "take back a rule that was added so"),
+                ARG_BOOL(0, "json", &is_json, "as JSON"),
                 ARG_END,
         };
         struct args a = args_of(cmd, flags, argc, argv);
@@ -48,6 +50,9 @@ static int change(const struct cmd *cmd, int argc, char **argv)
         if (boxarg_find(&b, words.v[0], &err) < 0 ||
             boxrules_change(&b, !is_undone, line, &err) < 0)
                 return out_error(&err);
+        if (is_json)
+                return envelope_words("rule", "box", b.id, "rule", line, "change",
+                                      is_undone ? "taken-back" : "added", NULL);
         _cleanup_free_ char *shown = str_quote(line);
         printf("%s: %s%s\n", b.id, is_undone ? "taken back: " : "", shown);
         return EXIT_OK;
@@ -65,7 +70,8 @@ static int deny(int argc, char **argv)
 
 const struct cmd cmd_allow = {
         .name = "allow",
-        .args = "BOX RULE [--undo]",
+        .group = CMD_FIRST,
+        .args = "BOX RULE [--undo] [--json]",
         .summary = "let a box reach something, while it runs",
         .help = "RULE is METHODS HOST[:PORT][/PATH] and options, or a host alone for all methods, "
                 "or "
@@ -84,7 +90,8 @@ const struct cmd cmd_allow = {
 
 const struct cmd cmd_deny = {
         .name = "deny",
-        .args = "BOX RULE [--undo]",
+        .group = CMD_RULE,
+        .args = "BOX RULE [--undo] [--json]",
         .summary = "refuse a box something, while it runs",
         .help = "The same as `ostiary allow` the other way round. Connections that the rule speaks "
                 "of end.\n"

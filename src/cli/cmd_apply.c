@@ -12,6 +12,7 @@
 #include "cli/out.h"
 #include "cli/undo_conf.h"
 #include "session/pending.h"
+#include "session/undo_refs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static int read_yes(struct args *a, struct apply_job *j, const char *text)
 {
         if (!text)
                 return 0;
-        j->has_yes = true;
+        j->l.has_yes = true;
         if (!*text)
                 return 0;
         _cleanup_free_ char *copy = str_dup(text);
@@ -31,7 +32,7 @@ static int read_yes(struct args *a, struct apply_job *j, const char *text)
         for (char *word; (word = strsep(&rest, ","));) {
                 enum file_class class = file_class_by_name(word);
                 if (class < FILE_CLASS_COUNT) {
-                        j->yes[class] = true;
+                        j->l.yes[class] = true;
                         continue;
                 }
                 const char *names[FILE_CLASS_COUNT];
@@ -50,13 +51,13 @@ static int read_yes(struct args *a, struct apply_job *j, const char *text)
 
 static int check(struct args *a, const struct apply_job *j)
 {
-        if (j->is_hunks && j->has_yes)
+        if (j->l.is_hunks && j->l.has_yes)
                 return args_bad(a, "--hunks asks for each hunk, --yes asks for none; take one");
-        if (j->is_hunks && j->is_dry)
+        if (j->l.is_hunks && j->l.is_dry)
                 return args_bad(a, "--hunks and --dry-run exclude each other");
-        if (j->has_terminal || j->has_yes || j->is_dry)
+        if (j->l.has_terminal || j->l.has_yes || j->l.is_dry)
                 return 0;
-        if (j->is_hunks)
+        if (j->l.is_hunks)
                 return args_bad(a, "--hunks asks, and there is no terminal to ask on");
         return args_bad(a, "apply asks before it writes, and there is no terminal to ask on; "
                            "--yes applies plain changes, --yes=CLASS,... those of a class too, "
@@ -69,36 +70,38 @@ static int work(struct apply_job *j, struct boxpaths *p, struct err *err)
         _cleanup_close_ int undo_fd = undo_store_open(p->box.store.state, err);
         if (undo_fd < 0)
                 return out_error(err);
+        if (!j->l.is_dry)
+                undo_refs_recover(undo_fd);
         out_wait("looking at what the box changed");
         int rc = 0;
-        for (size_t i = 0; rc == 0 && !j->is_dry && i < j->c->roots.n; i++)
-                if (j->c->roots.v[i].kind == WS_ROOT_COW && j->c->roots.v[i].host_fd >= 0)
-                        rc = undo_clean(undo_fd, j->c->roots.v[i].host_fd, err);
+        for (size_t i = 0; rc == 0 && !j->l.is_dry && i < j->l.c->roots.n; i++)
+                if (j->l.c->roots.v[i].kind == WS_ROOT_COW && j->l.c->roots.v[i].host_fd >= 0)
+                        rc = undo_clean(undo_fd, j->l.c->roots.v[i].host_fd, err);
         if (rc == 0)
                 rc = apply_items_find(j, err);
         out_wait(NULL);
         if (rc < 0)
                 return out_error(err);
-        apply_git_find(j);
-        apply_git_ask(j);
+        landing_find(&j->l);
+        landing_decide(&j->l);
         if (j->is_3way)
                 apply_merge(j, undo_fd);
-        if (j->is_hunks)
+        if (j->l.is_hunks)
                 apply_hunks(j);
         else
                 apply_ask(j);
         apply_items_settle(j);
-        if (j->is_dry)
+        if (j->l.is_dry)
                 return apply_tell(j);
         out_wait("applying");
-        apply_git_begin(j);
+        landing_begin(&j->l, undo_fd);
         rc = apply_items_run(j, undo_fd, err);
-        apply_git_end(j, undo_fd);
+        landing_end(&j->l, undo_fd);
         out_wait(NULL);
         int code = apply_tell(j);
         uint64_t kept = 0;
-        for (size_t i = 0; i < j->c->roots.n; i++)
-                kept += j->results[i].kept_bytes;
+        for (size_t i = 0; i < j->l.c->roots.n; i++)
+                kept += j->l.results[i].kept_bytes;
         if (rc == 0)
                 undo_conf_prune_now_and_then(&p->box.store, undo_fd, kept);
         return rc < 0 ? out_error(err) : code;
@@ -108,16 +111,16 @@ static int work(struct apply_job *j, struct boxpaths *p, struct err *err)
 static void afterwards(const struct apply_job *j, const struct boxpaths *p)
 {
         bool is_done = false;
-        for (size_t i = 0; i < j->c->roots.n; i++)
-                is_done |= j->results[i].record_n != 0;
-        if (!is_done || j->is_json || j->is_dry)
+        for (size_t i = 0; i < j->l.c->roots.n; i++)
+                is_done |= j->l.results[i].record_n != 0;
+        if (!is_done || j->is_json || j->l.is_dry)
                 return;
-        if (store_box_is_alive(j->c->box_fd))
+        if (store_box_is_alive(j->l.c->box_fd))
                 out_say("box %s goes on running; what it changes from now on is pending again",
-                        j->c->id);
-        else if (pending_any(&p->box.store, j->c->id, NULL) == 0)
-                out_say("box %s has nothing pending any more; `ostiary rm %s` removes it", j->c->id,
-                        j->c->id);
+                        j->l.c->id);
+        else if (pending_any(&p->box.store, j->l.c->id, NULL) == 0)
+                out_say("box %s has nothing pending any more; `ostiary rm %s` removes it",
+                        j->l.c->id, j->l.c->id);
 }
 
 static int run(int argc, char **argv)
@@ -125,15 +128,16 @@ static int run(int argc, char **argv)
         struct apply_job j = {0};
         const char *yes = NULL;
         const struct arg flags[] = {
-                ARG_BOOL(0, "hunks", &j.is_hunks, "ask for each place that differs"),
+                ARG_BOOL(0, "hunks", &j.l.is_hunks, "ask for each place that differs"),
                 ARG_OPT('y', "yes", &yes, "CLASS,...",
                         "apply plain changes without asking, and those of the classes named"),
                 ARG_BOOL(0, "3way", &j.is_3way,
                          "merge text that both sides changed, where a common base is known"),
                 ARG_BOOL(0, "all", &j.with_all, "also what is ignored: build output"),
-                ARG_BOOL(0, "files", &j.is_files,
+                ARG_BOOL(0, "files", &j.l.is_files,
                          "files alone, also those that the box committed; no commits"),
-                ARG_BOOL('n', "dry-run", &j.is_dry, "only tell what would be done"),
+                ARG_BOOL(0, "dry-run", &j.l.is_dry, "only tell what would be done"),
+                ARG_OLD('n', "dry-run"),
                 ARG_BOOL(0, "json", &j.is_json, "as JSON"),
                 ARG_END,
         };
@@ -142,7 +146,7 @@ static int run(int argc, char **argv)
         _cleanup_boxpaths_ struct boxpaths p = {0};
         if (boxpaths_read(&p, &a) < 0)
                 return a.exit_code;
-        j.has_terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+        j.l.has_terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
         if (read_yes(&a, &j, yes) != 0 || check(&a, &j) != 0)
                 return a.exit_code;
         if (boxpaths_find(&p, &err) < 0)
@@ -151,18 +155,20 @@ static int run(int argc, char **argv)
         if (changes_open(&c, &p.box.store, p.box.id, 0, &err) < 0 || changes_gone(&c, &err) < 0 ||
             changes_limit(&c, p.paths.v, p.paths.n, &err) < 0)
                 return out_error(&err);
-        j.c = &c;
-        j.store = &p.box.store;
+        j.l.c = &c;
+        j.l.store = &p.box.store;
+        apply_git_asks(&j);
         int code = work(&j, &p, &err);
-        if (j.results)
+        if (j.l.results)
                 afterwards(&j, &p);
-        apply_git_free(&j);
+        landing_free(&j.l);
         apply_items_free(&j);
         return code;
 }
 
 const struct cmd cmd_apply = {
         .name = "apply",
+        .group = CMD_FIRST,
         .args = "[BOX] [PATH...] [--hunks] [--yes[=CLASS,...]] [--3way] [--files] [--dry-run] [--json]",
         .summary = "bring changes of a box to the host",
         .help = "Writes what a box changed to the host's files. Plain changes are one question; "

@@ -10,6 +10,7 @@
 #include "cli/boxarg.h"
 #include "cli/boxrules.h"
 #include "cli/cmd.h"
+#include "cli/envelope.h"
 #include "cli/out.h"
 #include "session/start.h"
 #include "wire/msg.h"
@@ -80,7 +81,7 @@ static int list_all(const struct store *store, struct waiting *w, struct err *er
                 return -1;
         for (size_t i = 0; i < n; i++) {
                 struct err unheard = {0}; /* a box that ends just now asks nothing */
-                if (all[i].state == BOX_RUNNING)
+                if (all[i].state == BOX_RUNNING || all[i].state == BOX_PAUSED)
                         list_box(store, all[i].id, w, &unheard);
         }
         store_list_free(all, n);
@@ -119,7 +120,7 @@ static int approvals(int argc, char **argv)
                 return out_error(&err);
         if (is_json) {
                 json_close(&j, ']');
-                return out_json(&b);
+                return out_json("approvals", &b);
         }
         if (w.n)
                 out_table_print(&t);
@@ -132,12 +133,13 @@ static int approvals(int argc, char **argv)
 static int answer(const struct cmd *cmd, bool is_yes, int argc, char **argv)
 {
         static struct frame f;
-        bool is_kept = false;
+        bool is_kept = false, is_json = false;
         const struct arg keep[] = {
                 ARG_BOOL(0, "always", &is_kept, "add the rule too, so that it is not asked again"),
+                ARG_BOOL(0, "json", &is_json, "as JSON"),
                 ARG_END,
         };
-        const struct arg none[] = {ARG_END};
+        const struct arg none[] = {ARG_BOOL(0, "json", &is_json, "as JSON"), ARG_END};
         struct args a = args_of(cmd, is_yes ? keep : none, argc, argv);
         _cleanup_strs_ struct strs words = {0};
         if (args_only(&a, &words, 1, 1) < 0)
@@ -161,7 +163,11 @@ static int answer(const struct cmd *cmd, bool is_yes, int argc, char **argv)
         if (boxrules_ask(sock, MSG_APPROVE, &body, MSG_DONE, &f, &err) < 0)
                 return out_error(&err);
         frame_release(&f);
-        printf("%s/%" PRIu64 "\n", b.id, id);
+        _cleanup_free_ char *name = str_fmt("%s/%" PRIu64, b.id, id);
+        if (is_json)
+                return envelope_words("answer", "id", name, "box", b.id, "answer",
+                                      is_yes ? "approved" : "refused", NULL);
+        puts(name);
         return EXIT_OK;
 }
 
@@ -177,6 +183,7 @@ static int refuse(int argc, char **argv)
 
 const struct cmd cmd_approvals = {
         .name = "approvals",
+        .group = CMD_RULE,
         .args = "[BOX] [--json]",
         .summary = "requests that wait for your answer",
         .help = "A request that an ask rule speaks of waits, and so does one that no rule speaks "
@@ -191,7 +198,8 @@ const struct cmd cmd_approvals = {
 
 const struct cmd cmd_approve = {
         .name = "approve",
-        .args = "ID [--always]",
+        .group = CMD_RULE,
+        .args = "ID [--always] [--json]",
         .summary = "let a waiting request pass",
         .help = "ID is what `ostiary approvals` lists. With --always the box also gets the rule "
                 "that "
@@ -204,7 +212,8 @@ const struct cmd cmd_approve = {
 
 const struct cmd cmd_refuse = {
         .name = "refuse",
-        .args = "ID",
+        .group = CMD_RULE,
+        .args = "ID [--json]",
         .summary = "refuse a waiting request",
         .help = "ID is what `ostiary approvals` lists.\n"
                 "\n"

@@ -74,6 +74,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_attach = {
         .name = "attach",
+        .group = CMD_BOX,
         .args = "[BOX] [flags]",
         .summary = "come back to a box's command",
         .help = "Attaches this terminal to the command that BOX was started with (the newest box "

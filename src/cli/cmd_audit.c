@@ -30,7 +30,7 @@ static void print_json(const char *id, const struct audit_verdict *v)
         json_str(&j, "fault", v->is_whole ? NULL : v->fault);
         json_u64(&j, "line", v->line);
         json_close(&j, '}');
-        printf("%s\n", buf_cstr(&b));
+        out_json("audit", &b);
 }
 
 static void print_text(const char *id, const struct audit_verdict *v)
@@ -70,7 +70,7 @@ static int run(int argc, char **argv)
         if (boxarg_find(&b, words.n > 1 ? words.v[1] : NULL, &err) < 0 ||
             boxarg_meta(&b, &m, &err) < 0)
                 return out_error(&err);
-        bool is_living = m.state == BOX_RUNNING || m.state == BOX_STARTING;
+        bool is_living = box_state_is_alive(m.state);
         box_meta_free(&m);
         _cleanup_close_ int dir = store_box_dir(&b.store, b.id, &err);
         session_settle(&b.store, b.id);
@@ -86,6 +86,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_audit = {
         .name = "audit",
+        .group = CMD_RECORD,
         .args = "verify [BOX] [--json]",
         .summary = "say whether a box's log was changed or cut",
         .help = "Every line of a box's log (ostiary log) holds the hash of the line before it, and "

@@ -3,13 +3,16 @@
  * The box's half runs inside the box with the box's rights, at the other end of a socket pair; this
  * half has the user's rights and believes nothing it is told (wire/tree.h). Writes nowhere but to
  * the place the user named. */
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/exitcode.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "cli/args.h"
 #include "cli/boxarg.h"
 #include "cli/cmd.h"
+#include "cli/cp_judge.h"
 #include "cli/cp_open.h"
 #include "cli/cp_talk.h"
 #include "cli/out.h"
@@ -33,9 +36,12 @@ struct copy {
         bool is_out;
         bool is_follow;
         bool is_quiet;
+        bool is_yes;
         uint64_t max_bytes;
         struct tree_count count;
         uint64_t notes_n;
+        uint64_t taken_n; /* of what somebody runs or obeys by itself */
+        struct cp_judge *judge;
         struct timespec began, shown;
         bool has_line;
 };
@@ -77,6 +83,29 @@ static void on_note(void *arg, const char *sentence)
         clear_line(c);
         if (c->notes_n++ < NOTES_SHOWN)
                 out_say("%s", sentence);
+}
+
+static void on_taken(void *arg, const char *sentence)
+{
+        struct copy *c = arg;
+        clear_line(c);
+        if (c->taken_n++ < NOTES_SHOWN)
+                out_say("%s", sentence);
+}
+
+static int on_judge(void *arg, int dir_fd, const char *path, const struct tree_entry *e,
+                    struct err *err)
+{
+        struct copy *c = arg;
+        clear_line(c);
+        return cp_judge_entry(c->judge, dir_fd, path, e, err);
+}
+
+static mode_t own_umask(void)
+{
+        mode_t mask = umask(022);
+        (void)umask(mask);
+        return mask;
 }
 
 /* --- an interrupted copy ends as a broken stream does, so its temporary file goes too -----------
@@ -130,6 +159,8 @@ static int transfer(struct copy *c, struct cp_talk *t, const struct tree_place *
                 .owner_uid = (uid_t)-1,
                 .owner_gid = (gid_t)-1,
                 .max_bytes = c->max_bytes,
+                .mask = c->is_out ? own_umask() : 0,
+                .judge = c->judge ? on_judge : NULL,
                 .on_note = on_note,
                 .on_progress = !c->is_quiet && isatty(2) ? on_progress : NULL,
                 .arg = c,
@@ -197,6 +228,13 @@ static int copy_with(struct copy *c, struct boxarg *b, struct err *err)
                 return -1;
         if (c->is_out && judge_masked(c, box_dir, b->id, err) < 0)
                 return -1;
+        const struct cp_judge_how how = {.is_yes = c->is_yes,
+                                         .has_terminal = isatty(0) && isatty(2),
+                                         .on_left = on_note,
+                                         .on_taken = on_taken,
+                                         .arg = c};
+        if (c->is_out && !(c->judge = cp_judge_new(&place, &roots, &b->store, &how, err)))
+                return -1;
         _cleanup_free_ char *base = c->is_out ? NULL : tree_base(c->host);
         struct cp_ask ask = {
                 .is_out = c->is_out, .is_follow = c->is_follow, .path = c->path, .base = base};
@@ -253,14 +291,33 @@ static int read_words(struct args *a, struct copy *c, const struct strs *words, 
         return 0;
 }
 
+static void tell_json(const struct copy *c)
+{
+        _cleanup_buf_ struct buf b = {0};
+        struct json j = json_of(&b);
+        json_open(&j, NULL, '{');
+        json_str(&j, "box", c->box);
+        json_str(&j, "path", c->path);
+        json_str(&j, "host", c->host);
+        json_str(&j, "direction", c->is_out ? "out" : "in");
+        json_u64(&j, "files", c->count.files);
+        json_u64(&j, "bytes", c->count.bytes);
+        json_u64(&j, "left_out", c->notes_n);
+        json_close(&j, '}');
+        out_json("copied", &b);
+}
+
 static int run(int argc, char **argv)
 {
         struct copy c = {0};
         const char *max = NULL;
+        bool is_json = false;
         const struct arg flags[] = {
                 ARG_BOOL('L', "follow", &c.is_follow, "copy what links point at, not the links"),
+                ARG_BOOL('y', "yes", &c.is_yes, "copy also what somebody runs or obeys by itself"),
                 ARG_STR(0, "max", &max, "SIZE", "end the copy when it gets larger than this"),
                 ARG_BOOL('q', "quiet", &c.is_quiet, "no progress on the terminal"),
+                ARG_BOOL(0, "json", &is_json, "how much was copied, as JSON"),
                 ARG_END,
         };
         struct args a = args_of(&cmd_cp, flags, argc, argv);
@@ -271,8 +328,14 @@ static int run(int argc, char **argv)
         int code = read_words(&a, &c, &words, max);
         if (code == 0 && copy_run(&c, &err) < 0)
                 code = caught ? 128 + (out_error(&err), caught) : out_error(&err);
+        cp_judge_free(c.judge);
+        if (c.taken_n > NOTES_SHOWN)
+                out_say("%llu more that somebody runs or obeys were copied.",
+                        (unsigned long long)(c.taken_n - NOTES_SHOWN));
         if (c.notes_n > NOTES_SHOWN)
                 out_say("%llu more were left out.", (unsigned long long)(c.notes_n - NOTES_SHOWN));
+        if (code == 0 && is_json)
+                tell_json(&c);
         free(c.box);
         free(c.path);
         return code ? code : c.notes_n ? EXIT_NEGATIVE : EXIT_OK;
@@ -280,6 +343,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_cp = {
         .name = "cp",
+        .group = CMD_BOX,
         .args = "[flags] BOX:PATH DEST | SRC BOX:PATH",
         .summary = "copy files out of a box, or into one",
         .help = "Copies a file or a whole directory. If the destination is a directory that "
@@ -288,7 +352,15 @@ const struct cmd cmd_cp = {
                 "\"/.\" means the content of the directory. Relative paths in a box start at its "
                 "workspace; \":PATH\" means the newest box.\n"
                 "\n"
-                "Modes (without setuid, setgid and sticky) and times are kept; the copy belongs to "
+                "A git directory is never copied out of a box, in part or whole, and nothing is "
+                "written into one of yours: commits come with \"ostiary apply\". A file that "
+                "somebody "
+                "runs or obeys without being asked (a hook, CI, an editor's task, a build script, "
+                "settings of an agent) is named; it is copied with --yes or when you agree on the "
+                "terminal, and otherwise left out.\n"
+                "\n"
+                "Modes (without setuid, setgid and sticky, and as far as your umask allows) and "
+                "times are kept; the copy belongs to "
                 "you. Links inside the copied tree stay links. A link that leads out of it, and "
                 "sockets, FIFOs and devices, are left out and named, and the exit status is 1. "
                 "Files "

@@ -2,6 +2,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/exitcode.h"
+#include "cli/boxjson.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
 #include "cli/runargs.h"
@@ -22,8 +23,7 @@ static int create(struct runargs *r)
         close(sock);
         if (got < 0)
                 return out_error(&err);
-        puts(id);
-        return EXIT_OK;
+        return boxjson_made(&r->store, id, r->is_json);
 }
 
 static int run(int argc, char **argv)
@@ -45,6 +45,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_create = {
         .name = "create",
+        .group = CMD_BOX,
         .args = "[AGENT | --profile NAME] [flags]",
         .summary = "make a box that waits for exec",
         .help = "Starts a box without a command and prints its name. It lives until `ostiary "

@@ -97,6 +97,10 @@ static int show(struct changes *c, const struct store *store, const struct wishe
                 out_say("%llu content%s could not be read", (unsigned long long)d.print.unread_n,
                         d.print.unread_n == 1 ? "" : "s");
                 code = EXIT_OURS;
+        } else if (d.unshown_n) {
+                out_say("the commits of %llu ref%s could not be shown",
+                        (unsigned long long)d.unshown_n, d.unshown_n == 1 ? "" : "s");
+                code = EXIT_OURS;
         } else if (w->has_code && d.shown_n + d.noted_n > 0)
                 code = EXIT_NEGATIVE;
         else if (rc == 0 && d.shown_n + d.noted_n == 0 && !w->is_json &&
@@ -169,6 +173,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_diff = {
         .name = "diff",
+        .group = CMD_FIRST,
         .args = "[BOX] [PATH...] [--stat|--name-only|--json] [--turn N]",
         .summary = "show what a box changed",
         .help = "Shows what a box changed in its copy-on-write directories, as a unified diff "

@@ -56,7 +56,7 @@ static int run(int argc, char **argv)
         json_bool(&j, "can_build_boxes", bad == 0);
         json_close(&j, '}');
         if (is_json) {
-                out_json(&b);
+                out_json("doctor", &b);
         } else if (bad) {
                 puts("\nNo box can be built here until what is marked BAD is fixed.");
         } else {
@@ -68,6 +68,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_doctor = {
         .name = "doctor",
+        .group = CMD_FIRST,
         .args = "[--json]",
         .summary = "what this machine can enforce, and how to fix what is missing",
         .help = "Tries everything that a box needs, in a child process, and says what works, what "

@@ -74,8 +74,9 @@ static int run(int argc, char **argv)
                 ARG_INT('T', "no-tty", &tty, 0, "give it pipes, also on a terminal"),
                 ARG_BOOL('i', "interactive", &is_interactive, NULL),
                 ARG_LIST('e', "env", &env, "NAME[=VALUE]", "set a variable, or pass on your own"),
-                ARG_STR('w', "workdir", &cwd, "DIR", "where in the box it starts"),
-                ARG_STR('C', "cwd", &cwd, "DIR", NULL),
+                ARG_STR('C', "cwd", &cwd, "DIR", "where in the box it starts"),
+                ARG_OLD('w', "cwd"),
+                ARG_STR(0, "workdir", &cwd, "DIR", NULL),
                 ARG_BOOL('q', "quiet", &s.is_quiet, "no line when detaching"),
                 ARG_STR(0, "terminal", &terminal, "POLICY",
                         "strict, normal or raw (see: help run)"),
@@ -106,6 +107,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_exec = {
         .name = "exec",
+        .group = CMD_FIRST,
         .args = "BOX [flags] [--] COMMAND...",
         .summary = "run one more command in a box",
         .help = "Runs COMMAND in BOX, behind the same walls. Output and errors stay apart and are "

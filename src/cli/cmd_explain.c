@@ -1,6 +1,9 @@
 /* cmd_explain.c - `ostiary explain`: the box that `run` would start, without starting it. */
+#include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "base/exitcode.h"
+#include "base/str.h"
 #include "box/seccomp.h"
 #include "cli/cmd.h"
 #include "cli/explain.h"
@@ -44,6 +47,27 @@ static int explain(struct runargs *r, bool is_json)
         return code;
 }
 
+/* print_seccomp(is_json): the filter's own table. */
+static void print_seccomp(bool is_json)
+{
+        if (!is_json) {
+                box_seccomp_print(stdout, false);
+                return;
+        }
+        _cleanup_free_ char *text = NULL;
+        size_t len = 0;
+        FILE *f = open_memstream(&text, &len);
+        if (!f)
+                str_no_memory();
+        box_seccomp_print(f, true);
+        fclose(f);
+        _cleanup_buf_ struct buf b = {0};
+        while (len && text[len - 1] == '\n')
+                len--;
+        buf_put(&b, text, len);
+        out_json("seccomp", &b);
+}
+
 static int run(int argc, char **argv)
 {
         bool is_json = false, is_seccomp = false;
@@ -58,7 +82,7 @@ static int run(int argc, char **argv)
         if (runargs_parse(&r) < 0)
                 code = r.args.exit_code;
         else if (is_seccomp)
-                box_seccomp_print(stdout, is_json);
+                print_seccomp(is_json);
         else
                 code = explain(&r, is_json);
         runargs_free(&r);
@@ -67,6 +91,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_explain = {
         .name = "explain",
+        .group = CMD_RECORD,
         .args = "[AGENT | --profile NAME] [flags] [--] [COMMAND...]",
         .summary = "what would be in the box, and why",
         .help = "Takes the words of `ostiary run` and prints the whole plan of that box without "

@@ -75,7 +75,7 @@ static int print(const struct strs *ids, const char *parent, const struct snapsh
                 json_str(&j, NULL, ids->v[i]);
         json_close(&j, ']');
         json_close(&j, '}');
-        return out_json(&b);
+        return out_json("fork", &b);
 }
 
 static int run(int argc, char **argv)
@@ -84,7 +84,8 @@ static int run(int argc, char **argv)
         uint64_t n = 1;
         const char *prefix = NULL;
         const struct arg flags[] = {
-                ARG_U64('n', "number", &n, "N", "how many (default: 1)"),
+                ARG_U64(0, "number", &n, "N", "how many (default: 1)"),
+                ARG_OLD('n', "number"),
                 ARG_STR(0, "name", &prefix, "PREFIX",
                         "their names: PREFIX for one, else PREFIX-1, PREFIX-2... (default: made "
                         "up)"),
@@ -96,7 +97,7 @@ static int run(int argc, char **argv)
         if (args_only(&a, &words, 1, 1) < 0)
                 return a.exit_code;
         if (n < 1 || n > FORKS_MAX)
-                return args_bad(&a, "-n wants a number from 1 to %d", FORKS_MAX);
+                return args_bad(&a, "--number wants a number from 1 to %d", FORKS_MAX);
         struct err err = {0};
         struct snapshot_taken t = {0};
         _cleanup_boxarg_ struct boxarg b;
@@ -115,7 +116,8 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_fork = {
         .name = "fork",
-        .args = "BOX [-n N] [--name PREFIX] [--json]",
+        .group = CMD_BOX,
+        .args = "BOX [--number N] [--name PREFIX] [--json]",
         .summary = "make more boxes that begin where this one is",
         .help = "Makes N boxes that hold what BOX holds now, workspace and home, and goes on from "
                 "there each by itself; BOX goes on too. They share what they have in common, so "
@@ -125,7 +127,7 @@ const struct cmd cmd_fork = {
                 "the agent wrote down in BOX work in them.\n"
                 "\n"
                 "Example:\n"
-                "  for box in $(ostiary fork amber-3f2a -n 3); do\n"
+                "  for box in $(ostiary fork amber-3f2a --number 3); do\n"
                 "          ostiary exec $box -- ./try-something &\n"
                 "  done\n",
         .run = run,

@@ -1,9 +1,11 @@
 /* cmd_forward.c - `ostiary forward`: a port of a running box on the host's loopback, as long as the
  * command runs (or, with -d, as long as the box). The bytes pass through the box's relay, never
  * through this process. */
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/exitcode.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "cli/args.h"
 #include "cli/boxarg.h"
@@ -34,7 +36,7 @@ static int spec(const char *word, char **to, struct err *err)
 }
 
 /* hear(sock, err): the answer to one MSG_PUBLISH, printed. */
-static int hear(int sock, struct err *err)
+static int hear(int sock, struct json *j, struct err *err)
 {
         static struct frame f;
         _cleanup_free_ char *at = NULL;
@@ -57,12 +59,20 @@ static int hear(int sock, struct err *err)
                 if (type == MSG_PUBLISHED)
                         break;
         }
-        printf("%u at %s\n", port, at);
-        fflush(stdout);
+        if (!j) {
+                printf("%u at %s\n", port, at);
+                fflush(stdout);
+                return 0;
+        }
+        json_open(j, NULL, '{');
+        json_u64(j, "port", port);
+        json_str(j, "at", at);
+        json_close(j, '}');
         return 0;
 }
 
-static int forward(int sock, const struct strs *specs, bool is_held, struct err *err)
+static int forward(int sock, const struct strs *specs, bool is_held, struct json *j,
+                   struct err *err)
 {
         for (size_t i = 0; i < specs->n; i++) {
                 _cleanup_buf_ struct buf b = {0};
@@ -70,7 +80,7 @@ static int forward(int sock, const struct strs *specs, bool is_held, struct err 
                 buf_put_u32(&b, is_held);
                 if (frame_send(sock, MSG_PUBLISH, &b, NULL, 0) < 0)
                         return err_sys(err, "ask the box's supervisor");
-                if (hear(sock, err) < 0)
+                if (hear(sock, j, err) < 0)
                         return -1;
         }
         return 0;
@@ -90,10 +100,11 @@ static void wait_end(int sock)
 
 static int run(int argc, char **argv)
 {
-        bool is_detached = false;
+        bool is_detached = false, is_json = false;
         const struct arg flags[] = {
                 ARG_BOOL('d', "detach", &is_detached,
                          "return at once; it lasts until the box ends"),
+                ARG_BOOL(0, "json", &is_json, "with -d: where, as JSON"),
                 ARG_END,
         };
         struct args a = args_of(&cmd_forward, flags, argc, argv);
@@ -107,12 +118,20 @@ static int run(int argc, char **argv)
                         return args_bad(&a, "%s", err.text);
                 strs_add(&specs, to);
         }
+        if (is_json && !is_detached)
+                return args_bad(&a, "--json goes with -d, which returns at once");
+        _cleanup_buf_ struct buf out = {0};
+        struct json j = json_of(&out);
+        json_open(&j, NULL, '[');
         _cleanup_boxarg_ struct boxarg b;
         if (boxarg_find(&b, words.v[0], &err) < 0)
                 return out_error(&err);
         _cleanup_close_ int sock = session_connect(&b.store, b.id, &err);
-        if (sock < 0 || forward(sock, &specs, !is_detached, &err) < 0)
+        if (sock < 0 || forward(sock, &specs, !is_detached, is_json ? &j : NULL, &err) < 0)
                 return out_error(&err);
+        json_close(&j, ']');
+        if (is_json)
+                return out_json("published", &out);
         if (is_detached)
                 return EXIT_OK;
         out_say("forwarding until Ctrl-C or the end of box %s", b.id);
@@ -123,7 +142,8 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_forward = {
         .name = "forward",
-        .args = "BOX PORT[:HOSTPORT]... [-d]",
+        .group = CMD_BOX,
+        .args = "BOX PORT[:HOSTPORT]... [-d] [--json]",
         .summary = "reach a server in a box from the host",
         .help = "Makes PORT of BOX reachable at HOSTPORT of 127.0.0.1 (the same number if none is "
                 "given; a free one when that is taken, or for 0), prints where, and goes on until "

@@ -54,9 +54,9 @@ static bool was_asked_for(const struct store *s, const char *id)
 static bool holds(const struct store *s, const struct box_meta *m)
 {
         /* Kept because of its changes alone, and all of them applied: nothing is lost with it. */
-        if (m->has_changes && !was_asked_for(s, m->id))
+        if (m->was_written && !was_asked_for(s, m->id))
                 return pending_any(s, m->id, NULL) != 0;
-        if (m->is_kept || m->has_changes)
+        if (m->is_kept || m->was_written)
                 return true;
         if (m->state != BOX_DEAD)
                 return false;
@@ -141,7 +141,7 @@ static int print(const struct swept *w, bool is_json)
         json_close(&j, '}');
         json_u64(&j, "kept", w->kept_n);
         json_close(&j, '}');
-        return out_json(&b);
+        return out_json("gc", &b);
 }
 
 /* sweep_frozen(s, w, is_counted, err): layers that no box and no snapshot lists; and how large the
@@ -196,6 +196,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_gc = {
         .name = "gc",
+        .group = CMD_BOX,
         .args = "[--json]",
         .summary = "remove what killed boxes left behind",
         .help = "Removes boxes that have ended and hold no changes, control groups without a box, "

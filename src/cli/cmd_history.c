@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "cli/args.h"
 #include "cli/cmd.h"
+#include "cli/envelope.h"
 #include "cli/out.h"
 #include "cli/undo_find.h"
 #include "session/store.h"
@@ -39,7 +40,7 @@ static void show_json(struct shown *s, const struct undo_record *r)
         struct json *j = s->json;
         json_open(j, NULL, '{');
         json_u64(j, "number", r->n);
-        json_i64(j, "when", r->when_us / 1000000);
+        envelope_time(j, "when", r->when_us);
         json_str(j, "what", r->what);
         json_str(j, "box", *r->box ? r->box : NULL);
         json_u64(j, "files", r->entries_n);
@@ -109,7 +110,7 @@ static int run(int argc, char **argv)
                 return out_error(&err);
         if (is_json) {
                 json_close(&j, ']');
-                return out_json(&b);
+                return out_json("history", &b);
         }
         if (shown.n)
                 out_table_print(&shown.table);
@@ -120,6 +121,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_history = {
         .name = "history",
+        .group = CMD_RECORD,
         .args = "[DIR] [--json]",
         .summary = "list what was applied and taken back",
         .help = "Lists the records that `ostiary undo` can take back, newest first: what was done, "

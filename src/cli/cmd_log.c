@@ -50,7 +50,8 @@ static const char *colour(const struct audit_record *r)
 {
         if (audit_record_is_refused(r))
                 return "\033[31m";
-        return strcmp(r->verdict, "error") == 0 ? "\033[33m" : "\033[32m";
+        bool is_odd = strcmp(r->verdict, "error") == 0 || strcmp(r->verdict, "deny") == 0;
+        return is_odd ? "\033[33m" : "\033[32m";
 }
 
 /* is_of_door(r): does the line of a request suit it? What processes did is told in words. */
@@ -224,6 +225,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_log = {
         .name = "log",
+        .group = CMD_RECORD,
         .args = "[BOX] [-f] [--denied] [--kind KIND,...] [flags]",
         .summary = "what a box asked of the network, ran, and was refused",
         .help = "Prints one line per record of BOX (the newest box if none is named): when, the "

@@ -95,10 +95,11 @@ static int show(int dir, uint64_t lines, bool is_following, const struct filter_
         static struct sink k;
         _cleanup_close_ int older = lines ? -1 : open_log(dir, "output.1");
         _cleanup_close_ int fd = open_log(dir, "output");
+        int why = fd < 0 ? errno : 0; /* before another call sets it */
         sink_open(&k, STDOUT_FILENO, policy);
         signal(SIGPIPE, SIG_IGN);
-        if (fd < 0 && errno != ENOENT) {
-                out_say("cannot open the box's log: %s", strerror(errno));
+        if (fd < 0 && why != ENOENT) {
+                out_say("cannot open the box's log: %s", strerror(why));
                 return EXIT_OURS;
         }
         if (older >= 0 && !copy(older, &k))
@@ -142,6 +143,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_logs = {
         .name = "logs",
+        .group = CMD_BOX,
         .args = "[BOX] [-f] [--tail N] [--raw]",
         .summary = "what a box's command wrote",
         .help = "Prints the last megabytes that the main command of BOX wrote (the newest box if "

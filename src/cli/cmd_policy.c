@@ -12,6 +12,7 @@
 #include "cli/boxrules.h"
 #include "cli/cmd.h"
 #include "cli/ended.h"
+#include "cli/envelope.h"
 #include "cli/out.h"
 #include "cli/policy_check.h"
 #include "cli/policy_request.h"
@@ -131,7 +132,7 @@ static int check_files(const struct strs *files, bool is_json)
         }
         json_close(&j, ']');
         if (is_json)
-                out_json(&b);
+                out_json("policy-files", &b);
         return code;
 }
 
@@ -176,7 +177,7 @@ static int hear_reload(int sock, struct err *err)
 }
 
 /* reload(box): its supervisor reads the files again; what cannot be read changes nothing. */
-static int reload(const char *box)
+static int reload(const char *box, bool is_json)
 {
         struct err err = {0};
         _cleanup_boxarg_ struct boxarg b;
@@ -189,6 +190,8 @@ static int reload(const char *box)
                 err_sys(&err, "ask the supervisor of the box");
         if (err.code || hear_reload(sock, &err) < 0)
                 return out_error(&err);
+        if (is_json)
+                return envelope_words("reloaded", "box", b.id, NULL);
         puts(b.id);
         return EXIT_OK;
 }
@@ -211,7 +214,7 @@ static int run(int argc, char **argv)
         if (args_only(&a, &words, 1, 3) < 0)
                 return a.exit_code;
         if (strcmp(words.v[0], "reload") == 0 && words.n == 2)
-                return reload(words.v[1]);
+                return reload(words.v[1], is_json);
         if (strcmp(words.v[0], "check") != 0)
                 return args_bad(&a, "say check and a request, such as: ostiary policy check "
                                     "'GET https://api.github.com/', or reload and a box");
@@ -235,6 +238,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_policy = {
         .name = "policy",
+        .group = CMD_RULE,
         .args = "check ['METHOD URL'] [flags] | reload BOX",
         .summary = "which rule would decide about a request, and why",
         .help = "Says which line of the rules decides about a request, and for a refusal the line "

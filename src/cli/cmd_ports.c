@@ -143,7 +143,7 @@ static int print_json(const struct rows *rows)
                 json_close(&j, '}');
         }
         json_close(&j, ']');
-        return out_json(&b);
+        return out_json("ports", &b);
 }
 
 static int print_table(const struct rows *rows, const char *id)
@@ -187,6 +187,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_ports = {
         .name = "ports",
+        .group = CMD_BOX,
         .args = "[BOX] [--json]",
         .summary = "ports that a box listens on, and where they are",
         .help = "Lists the TCP ports that programs in BOX (the newest box if none is named) listen "

@@ -108,7 +108,7 @@ static int report(const struct verdicts *v, bool is_host_same, bool is_json)
         }
         json_close(&j, ']');
         if (is_json)
-                out_json(&b);
+                out_json("probe", &b);
         else if (open_n)
                 printf("\n%zu of %zu are OPEN. Do not trust a box on this machine.\n", open_n,
                        n + 2);
@@ -167,6 +167,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_probe = {
         .name = "probe",
+        .group = CMD_RECORD,
         .args = "[--json]",
         .summary = "start a box and attack its walls from inside",
         .help = "Starts a box on an empty project, runs this program in it and tries to get out: "

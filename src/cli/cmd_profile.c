@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "cli/args.h"
 #include "cli/cmd.h"
+#include "cli/envelope.h"
 #include "cli/out.h"
 #include "policy/profile.h"
 #include "session/profiles.h"
@@ -51,27 +52,73 @@ static int list(const struct store *s, bool is_json)
                 for (size_t i = 0; i < t.rows * t.cols; i++)
                         free(t.cells[i]);
                 free(t.cells);
-                return out_json(&b);
+                return out_json("profiles", &b);
         }
         out_table_print(&t);
         return EXIT_OK;
 }
 
-static int show(const struct store *s, const char *name)
+static void put_list(struct json *j, const char *key, const struct strs *l)
+{
+        json_open(j, key, '[');
+        for (size_t i = 0; i < l->n; i++)
+                json_str(j, NULL, l->v[i]);
+        json_close(j, ']');
+}
+
+/* show_json(s, name, text, is_builtin): the file as it is, and what it comes to with everything it
+ * extends. */
+static int show_json(const struct store *s, const char *name, const char *text, bool is_builtin)
 {
         struct err err = {0};
-        _cleanup_free_ char *text = profiles_text(s->config, name, NULL, &err);
+        _cleanup_profile_ struct profile p = {0};
+        if (profiles_find(s->config, name, &p, &err) < 0)
+                return out_error(&err);
+        _cleanup_buf_ struct buf b = {0};
+        struct json j = json_of(&b);
+        json_open(&j, NULL, '{');
+        json_str(&j, "name", name);
+        json_bool(&j, "builtin", is_builtin);
+        json_str(&j, "about", p.about);
+        json_str(&j, "command", p.command);
+        json_str(&j, "install", p.install);
+        put_list(&j, "args", &p.args);
+        put_list(&j, "env", &p.env);
+        put_list(&j, "pass", &p.pass);
+        put_list(&j, "limits", &p.limits);
+        put_list(&j, "persist", &p.persist);
+        json_open(&j, "binds", '[');
+        for (size_t i = 0; i < p.binds_n; i++) {
+                json_open(&j, NULL, '{');
+                json_str(&j, "path", p.binds[i].path);
+                json_str(&j, "mode", p.binds[i].mode);
+                json_close(&j, '}');
+        }
+        json_close(&j, ']');
+        put_list(&j, "rules", &p.rules);
+        json_str(&j, "text", text);
+        json_close(&j, '}');
+        return out_json("profile", &b);
+}
+
+static int show(const struct store *s, const char *name, bool is_json)
+{
+        bool is_builtin = false;
+        struct err err = {0};
+        _cleanup_free_ char *text = profiles_text(s->config, name, &is_builtin, &err);
         if (!text) {
                 /* The finder knows the near names; its story is the better one. */
                 _cleanup_profile_ struct profile p = {0};
                 profiles_find(s->config, name, &p, &err);
                 return out_error(&err);
         }
+        if (is_json)
+                return show_json(s, name, text, is_builtin);
         fputs(text, stdout);
         return EXIT_OK;
 }
 
-static int make(const struct store *s, const char *name, const char *from)
+static int make(const struct store *s, const char *name, const char *from, bool is_json)
 {
         struct err err = {0};
         if (!profile_name_ok(name)) {
@@ -106,12 +153,14 @@ static int make(const struct store *s, const char *name, const char *from)
         _cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd < 0 && errno == EEXIST) {
                 out_say("the profile %s is there already: %s", name, path);
-                return EXIT_OURS;
+                return EXIT_REFUSED;
         }
         if (fd < 0 || fdio_write_all(fd, text, strlen(text)) < 0) {
                 out_say("cannot write %s: %s", path, strerror(errno));
                 return EXIT_OURS;
         }
+        if (is_json)
+                return envelope_words("profile-file", "name", name, "file", path, NULL);
         puts(path);
         return EXIT_OK;
 }
@@ -122,7 +171,7 @@ static int run(int argc, char **argv)
         const char *from = NULL;
         const struct arg flags[] = {
                 ARG_STR(0, "from", &from, "NAME", "new: begin with everything of this profile"),
-                ARG_BOOL(0, "json", &is_json, "ls: as JSON"),
+                ARG_BOOL(0, "json", &is_json, "as JSON"),
                 ARG_END,
         };
         struct args a = args_of(&cmd_profile, flags, argc, argv);
@@ -138,9 +187,9 @@ static int run(int argc, char **argv)
         if (strcmp(verb, "ls") == 0 && words.n < 2)
                 code = list(&s, is_json);
         else if (strcmp(verb, "show") == 0 && words.n == 2)
-                code = show(&s, words.v[1]);
+                code = show(&s, words.v[1], is_json);
         else if (strcmp(verb, "new") == 0 && words.n == 2)
-                code = make(&s, words.v[1], from);
+                code = make(&s, words.v[1], from, is_json);
         else
                 code = args_bad(&a, "say ls, show NAME or new NAME");
         store_free(&s);
@@ -149,7 +198,8 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_profile = {
         .name = "profile",
-        .args = "ls | show NAME | new NAME [--from NAME]",
+        .group = CMD_RULE,
+        .args = "ls | show NAME | new NAME [--from NAME] [--json]",
         .summary = "what agents need: list, show, make your own",
         .help = "A profile says what an agent needs, as data: its command and flags, settings to "
                 "copy, "

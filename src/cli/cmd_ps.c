@@ -7,9 +7,12 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "cli/args.h"
+#include "cli/boxjson.h"
+#include "cli/boxpick.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
 #include "session/live.h"
+#include "session/pending.h"
 #include "session/store.h"
 
 #include <inttypes.h>
@@ -19,13 +22,13 @@
 
 static bool is_alive(const struct box_meta *m)
 {
-        return m->state == BOX_RUNNING || m->state == BOX_STARTING;
+        return box_state_is_alive(m->state);
 }
 
 /* state(m): "running", "exited 3", "dead", with what it holds. */
-static char *state(const struct box_meta *m)
+static char *state(const struct store *store, const struct box_meta *m)
 {
-        const char *more = !is_alive(m) && m->has_changes ? ", changes" : "";
+        const char *more = !is_alive(m) && pending_holds(store, m) ? ", changes" : "";
         if (m->state == BOX_EXITED)
                 return str_fmt("exited %d%s", m->exit_code, more);
         return str_fmt("%s%s", box_state_name(m->state), more);
@@ -58,7 +61,7 @@ static void print_table(const struct store *store, const struct box_meta *all, s
                 char age[16];
                 _cleanup_free_ char *where = place(store, m);
                 _cleanup_free_ char *command = str_quote(m->command);
-                _cleanup_free_ char *s = state(m);
+                _cleanup_free_ char *s = state(store, m);
                 out_row(&t, m->id, s, out_age((long)(now - m->created_us / 1000000), age),
                         *m->profile ? m->profile : "-", *where ? where : "-",
                         *command ? command : "(waits)");
@@ -78,36 +81,33 @@ static int print_json(const struct store *store, const struct box_meta *all, siz
                 const struct box_meta *m = &all[i];
                 if (!is_all && !is_alive(m))
                         continue;
-                json_open(&j, NULL, '{');
-                json_str(&j, "id", m->id);
-                json_str(&j, "name", m->name);
-                json_str(&j, "state", box_state_name(m->state));
-                json_str(&j, "tier", m->tier);
-                json_str(&j, "profile", m->profile);
-                json_str(&j, "workspace", m->workspace);
-                json_bool(&j, "live", m->is_live);
-                json_i64(&j, "quarantined", (int64_t)live_quarantined(store, m->id));
-                json_str(&j, "command", m->command);
-                json_i64(&j, "created", m->created_us / 1000000);
-                json_i64(&j, "supervisor_pid", m->supervisor_pid);
-                if (m->state == BOX_EXITED) {
-                        json_i64(&j, "ended", m->ended_us / 1000000);
-                        json_i64(&j, "exit_code", m->exit_code);
-                        json_str(&j, "why", *m->end_words ? m->end_words : NULL);
-                }
-                json_bool(&j, "has_changes", m->has_changes);
-                json_bool(&j, "kept", m->is_kept);
-                json_close(&j, '}');
+                boxjson_put(&j, store, m);
         }
         json_close(&j, ']');
-        return out_json(&b);
+        return out_json("boxes", &b);
+}
+
+/* keep_fitting(s, pick, all, &n): only those that the filters speak of, in place. */
+static void keep_fitting(const struct store *s, const struct boxpick *pick, struct box_meta *all,
+                         size_t *n)
+{
+        size_t kept = 0;
+        for (size_t i = 0; i < *n; i++) {
+                if (boxpick_fits(pick, s, &all[i]))
+                        all[kept++] = all[i];
+                else
+                        box_meta_free(&all[i]);
+        }
+        *n = kept;
 }
 
 static int run(int argc, char **argv)
 {
         bool is_all = false, is_json = false, is_short = false;
+        _cleanup_boxpick_ struct boxpick pick = {0};
         const struct arg flags[] = {
                 ARG_BOOL('a', "all", &is_all, "also boxes that have ended"),
+                BOXPICK_FILTER(&pick),
                 ARG_BOOL('q', "quiet", &is_short, "names only"),
                 ARG_BOOL(0, "json", &is_json, "as JSON"),
                 ARG_END,
@@ -116,6 +116,10 @@ static int run(int argc, char **argv)
         _cleanup_strs_ struct strs words = {0};
         if (args_only(&a, &words, 0, 0) < 0)
                 return a.exit_code;
+        if (boxpick_check(&pick, &a) < 0)
+                return a.exit_code;
+        /* Who asks for a state or an age means every box that has it. */
+        is_all = is_all || pick.filters.n;
         if (is_json && is_short)
                 return args_bad(&a, "--quiet and --json exclude each other");
         struct err err = {0};
@@ -125,7 +129,10 @@ static int run(int argc, char **argv)
         if (store_open(&s, &err) < 0)
                 return out_error(&err);
         int code = EXIT_OK;
-        if (store_list(&s, &all, &n, &err) < 0)
+        int got = store_list(&s, &all, &n, &err);
+        if (got == 0)
+                keep_fitting(&s, &pick, all, &n);
+        if (got < 0)
                 code = out_error(&err);
         else if (is_json)
                 code = print_json(&s, all, n, is_all);
@@ -141,7 +148,8 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_ps = {
         .name = "ps",
-        .args = "[-a] [--json]",
+        .group = CMD_FIRST,
+        .args = "[-a] [--filter KEY=VALUE] [--json]",
         .summary = "list boxes",
         .help = "Lists the boxes that run; with -a also those that have ended and were kept, "
                 "because "
@@ -150,6 +158,7 @@ const struct cmd cmd_ps = {
                 "`ostiary gc` removes it if it holds nothing.\n"
                 "\n"
                 "Example:\n"
-                "  ostiary ps -a\n",
+                "  ostiary ps -a\n"
+                "  ostiary ps --filter state=exited --filter older=7d\n",
         .run = run,
 };

@@ -9,6 +9,7 @@
 #include "cli/args.h"
 #include "cli/boxarg.h"
 #include "cli/cmd.h"
+#include "cli/envelope.h"
 #include "cli/out.h"
 #include "cli/report.h"
 
@@ -40,8 +41,10 @@ static int put_file(const char *path, struct buf *b, struct err *err)
 static int run(int argc, char **argv)
 {
         const char *to = NULL;
+        bool is_json = false;
         const struct arg flags[] = {
                 ARG_STR('o', "output", &to, "FILE", "write the page here; - is standard output"),
+                ARG_BOOL(0, "json", &is_json, "say as JSON where it is"),
                 ARG_END,
         };
         struct args a = args_of(&cmd_report, flags, argc, argv);
@@ -51,6 +54,8 @@ static int run(int argc, char **argv)
         if (!to || !*to)
                 return args_bad(&a, "say where the page shall go: -o FILE, or -o - for standard "
                                     "output");
+        if (is_json && strcmp(to, "-") == 0)
+                return args_bad(&a, "--json and -o - both want standard output");
         struct err err = {0};
         _cleanup_boxarg_ struct boxarg b;
         _cleanup_report_ struct report r = {0};
@@ -73,13 +78,16 @@ static int run(int argc, char **argv)
         if (put_file(to, &page, &err) < 0)
                 return out_error(&err);
         _cleanup_free_ char *shown = str_quote(to);
+        if (is_json)
+                return envelope_words("report", "box", b.id, "file", to, NULL);
         out_say("the report of box %s is in %s", b.id, shown);
         return EXIT_OK;
 }
 
 const struct cmd cmd_report = {
         .name = "report",
-        .args = "[BOX] -o FILE",
+        .group = CMD_RECORD,
+        .args = "[BOX] -o FILE [--json]",
         .summary = "one page of HTML about a run: timeline, hosts, processes, changes",
         .help = "Writes one page about BOX (the newest box if none is named) for a browser: how it "
                 "ended, what it cost, refusals and alarms, changed files, hosts, processes as a "

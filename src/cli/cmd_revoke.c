@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/exitcode.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "cli/args.h"
 #include "cli/boxarg.h"
@@ -29,11 +30,28 @@ static int take_back(int sock, const char *name, uint64_t *n, struct err *err)
         return r < 0 ? err_set(err, E_PROTO, "the supervisor's answer makes no sense") : 0;
 }
 
+/* tell_json(id, words, n): ${words} are the box and the names, none for all. */
+static int tell_json(const char *id, const struct strs *words, uint64_t n)
+{
+        _cleanup_buf_ struct buf b = {0};
+        struct json j = json_of(&b);
+        json_open(&j, NULL, '{');
+        json_str(&j, "box", id);
+        json_u64(&j, "revoked", n);
+        json_open(&j, "names", '[');
+        for (size_t i = 1; i < words->n; i++)
+                json_str(&j, NULL, words->v[i]);
+        json_close(&j, ']');
+        json_close(&j, '}');
+        return out_json("revoked", &b);
+}
+
 static int run(int argc, char **argv)
 {
-        bool is_all = false;
+        bool is_all = false, is_json = false;
         const struct arg flags[] = {
                 ARG_BOOL(0, "all", &is_all, "every secret of the box, also tokens born in it"),
+                ARG_BOOL(0, "json", &is_json, "as JSON"),
                 ARG_END,
         };
         struct args a = args_of(&cmd_revoke, flags, argc, argv);
@@ -54,6 +72,8 @@ static int run(int argc, char **argv)
         if (is_all) {
                 if (take_back(sock, "", &n, &err) < 0)
                         return out_error(&err);
+                if (is_json)
+                        return tell_json(b.id, &words, n);
                 printf("%s: all revoked (%" PRIu64 ")\n", b.id, n);
                 return EXIT_OK;
         }
@@ -61,14 +81,16 @@ static int run(int argc, char **argv)
                 if (take_back(sock, words.v[i], &n, &err) < 0)
                         return out_error(&err);
                 _cleanup_free_ char *shown = str_quote(words.v[i]);
-                printf("%s: %s revoked\n", b.id, shown);
+                if (!is_json)
+                        printf("%s: %s revoked\n", b.id, shown);
         }
-        return EXIT_OK;
+        return is_json ? tell_json(b.id, &words, words.n - 1) : EXIT_OK;
 }
 
 const struct cmd cmd_revoke = {
         .name = "revoke",
-        .args = "BOX NAME... | BOX --all",
+        .group = CMD_SECRET,
+        .args = "BOX NAME... | BOX --all [--json]",
         .summary = "take a secret back from a running box",
         .help = "When the command returns, nothing in the box can use the secret any more: the "
                 "keeper has wiped it, requests and streams that were shown it are cut, and the "

@@ -12,6 +12,7 @@
 #include "cli/boxrules.h"
 #include "cli/cmd.h"
 #include "cli/ended.h"
+#include "cli/envelope.h"
 #include "cli/out.h"
 #include "session/source.h"
 #include "session/start.h"
@@ -62,7 +63,8 @@ static int rotate(int sock, const char *name, int value_fd, struct err *err)
 
 static int run(int argc, char **argv)
 {
-        const struct arg flags[] = {ARG_END};
+        bool is_json = false;
+        const struct arg flags[] = {ARG_BOOL(0, "json", &is_json, "as JSON"), ARG_END};
         struct args a = args_of(&cmd_rotate, flags, argc, argv);
         _cleanup_strs_ struct strs words = {0};
         if (args_only(&a, &words, 2, 3) < 0)
@@ -86,6 +88,8 @@ static int run(int argc, char **argv)
         out_wait(NULL);
         if (r < 0)
                 return out_error(&err);
+        if (is_json)
+                return envelope_words("rotated", "box", b.id, "name", words.v[1], NULL);
         _cleanup_free_ char *shown = str_quote(words.v[1]);
         printf("%s: %s has a fresh value\n", b.id, shown);
         return EXIT_OK;
@@ -93,7 +97,8 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_rotate = {
         .name = "rotate",
-        .args = "BOX NAME [-]",
+        .group = CMD_SECRET,
+        .args = "BOX NAME [-] [--json]",
         .summary = "give a running box a fresh value of a secret",
         .help = "Asks the secret's source again (the command, the file, the vault) and hands what "
                 "it says to the box's keeper; with - the new value is read from standard input. "

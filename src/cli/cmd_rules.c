@@ -40,7 +40,7 @@ static int as_json(const struct boxarg *b, const struct boxrules *r)
         }
         json_close(&j, ']');
         json_close(&j, '}');
-        return out_json(&out);
+        return out_json("rules", &out);
 }
 
 static void as_text(const struct boxrules *r)
@@ -92,6 +92,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_rules = {
         .name = "rules",
+        .group = CMD_RULE,
         .args = "[BOX] [--json]",
         .summary = "the rules that are in force for a box",
         .help = "Prints every layer in the order in which it is asked: what was said while the box "

@@ -4,6 +4,7 @@
 #include "base/exitcode.h"
 #include "base/str.h"
 #include "cli/banner.h"
+#include "cli/boxjson.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
 #include "cli/pending.h"
@@ -15,39 +16,49 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* choose(r, &note, &code): what of an earlier box that still holds changes: its id to go on in, the
- * caller's to free; NULL for a new box, or to leave with ${code} >= 0. ${note}, the caller's too,
- * is the id of a box to tell of once the new one is there. */
-static char *choose(struct runargs *r, char **note, int *code)
+/* choose(r, p, &note, &code): what of an earlier box that still holds changes: true to go on in
+ * ${p}; else a new box, or to leave with ${code} >= 0. ${note}: tell of it once the new one is there. */
+static bool choose(struct runargs *r, struct pending *p, bool *note, int *code)
 {
         *code = -1;
-        if (r->is_fresh || r->opts.from || (r->stream.is_quiet && !r->is_resumed))
-                return NULL;
-        _cleanup_free_ char *id = pending_box(&r->store, &r->opts);
-        if (!id)
-                return NULL;
+        *note = false;
+        if (r->is_fresh || r->opts.from || (r->stream.is_quiet && !r->is_resumed) ||
+            !pending_box(&r->store, &r->opts, p))
+                return false;
+        if (r->is_resumed && p->is_other) {
+                struct err err = {0};
+                err_set(&err, E_USAGE,
+                        "the only box that holds changes of this workspace, %s, is not one of %s "
+                        "(%s); --new starts a new box, ostiary resume %s goes on in that one",
+                        p->id, r->opts.profile, p->words, p->id);
+                *code = out_error(&err);
+                return false;
+        }
         if (r->is_resumed)
-                return take_ptr(&id);
+                return true;
         if (!r->is_detached && isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {
-                enum pending_choice c = pending_ask(id);
-                if (c == PENDING_CONTINUE)
-                        return take_ptr(&id);
+                enum pending_choice c = pending_ask(p);
                 if (c == PENDING_QUIT)
                         *code = EXIT_OK;
-                return NULL;
+                return c == PENDING_CONTINUE;
         }
-        *note = take_ptr(&id);
-        return NULL;
+        *note = true;
+        return false;
 }
 
-/* begin(r, &id, &sock, err): a new box, or the one that ${id} names. */
+/* begin(r, &id, &sock, err): a new box, or the one that ${id} names: there the command that was asked
+ * for, or the agent with the words that were said now. */
 static int begin(struct runargs *r, char **id, int *sock, struct err *err)
 {
+        struct session_opts *o = &r->opts;
         if (!*id)
-                return session_run(&r->opts, &r->store, id, sock, err);
-        for (size_t i = 0; i < r->opts.argv.n; i++)
-                strs_add(&r->opts.once, r->opts.argv.v[i]);
-        return session_resume(&r->store, *id, &r->opts, sock, err);
+                return session_run(o, &r->store, id, sock, err);
+        if (runargs_fixed(r, *id, err) < 0)
+                return -1;
+        for (size_t i = 0; i < o->argv.n; i++)
+                strs_add(&o->once, o->argv.v[i]);
+        o->is_once_agent = o->argv.n == 0;
+        return session_resume(&r->store, *id, o, sock, err);
 }
 
 /* start(r): from understood flags to an exit code. */
@@ -55,8 +66,9 @@ static int start(struct runargs *r)
 {
         struct err err = {0};
         int sock = -1, leave;
-        _cleanup_free_ char *note = NULL;
-        _cleanup_free_ char *id = choose(r, &note, &leave);
+        bool note;
+        _cleanup_pending_ struct pending old = {0};
+        _cleanup_free_ char *id = choose(r, &old, &note, &leave) ? str_dup(old.id) : NULL;
         if (leave >= 0)
                 return leave;
         runargs_attach(r);
@@ -66,9 +78,9 @@ static int start(struct runargs *r)
         if (begin(r, &id, &sock, &err) < 0)
                 return out_error(&err);
         if (note)
-                out_say("box %s holds changes of this workspace that were not applied (ostiary "
+                out_say("box %s holds changes of this workspace that were not applied (%s; ostiary "
                         "diff %s); this is a new box; to go on in that one: ostiary resume %s",
-                        note, note, note);
+                        old.id, old.words, old.id, old.id);
         r->stream.id = id;
         if (!r->is_detached) {
                 r->stream.on_started = banner_before;
@@ -82,8 +94,7 @@ static int start(struct runargs *r)
         if (got < 0)
                 return out_error(&err);
         banner_before(&r->stream, &r->store);
-        puts(id);
-        return EXIT_OK;
+        return boxjson_made(&r->store, id, r->is_json);
 }
 
 static int run(int argc, char **argv)
@@ -129,6 +140,7 @@ static int shell(int argc, char **argv)
 
 const struct cmd cmd_run = {
         .name = "run",
+        .group = CMD_FIRST,
         .args = "[AGENT | --profile NAME] [flags] [-d] [--] [COMMAND...]",
         .summary = "start an agent or a command in a box of its own",
         .help = "Starts a box and runs AGENT (a profile: claude, codex, ...) or COMMAND in it. The "
@@ -143,15 +155,16 @@ const struct cmd cmd_run = {
                 "What an earlier box changed in the same workspace and was not applied is not "
                 "forgotten: you are asked whether to go on in that box (without a terminal, told "
                 "of "
-                "it); --resume goes on, --new does not ask.\n"
+                "it); --resume goes on, --new does not ask. Going on runs what you ask for now, with "
+                "the words after -- that you say now; an agent goes on in a box of its own only. The "
+                "box keeps the flags it was started with.\n"
                 "\n"
-                "Words after AGENT and -- are passed to the agent. Ctrl-] d detaches; the box goes "
-                "on.\n"
+                "Words after AGENT and -- are passed to the agent; before --, only long flags of ours may "
+                "stand there. Ctrl-] d detaches; the box goes "
+                "on. What waits for you stands in the last row of the terminal: Ctrl-] y allows "
+                "it, n refuses it, a allows it for good, ? shows all of it.\n"
                 "\n"
-                "Exit codes of our own: 64 wrong usage, 120 ended by a limit, 124 by the time "
-                "limit, 125 "
-                "ostiary could not do it, 126 the command cannot be executed, 127 it was not "
-                "found.\n"
+                "Exit codes of our own are 64 and 119 to 127 (ostiary help exit-codes).\n"
                 "\n"
                 "Examples:\n"
                 "  ostiary run claude\n"
@@ -166,6 +179,7 @@ const struct cmd cmd_run = {
 
 const struct cmd cmd_shell = {
         .name = "shell",
+        .group = CMD_BOX,
         .args = "[flags] [-- ARGUMENT...]",
         .summary = "a shell in a box of its own",
         .help = "The same as `ostiary run` with your shell (or bash, if the box cannot see "

@@ -27,13 +27,13 @@ static const struct verb {
         bool takes_value;     /* from stdin or a prompt */
         const char *flags[3]; /* that it knows besides --passphrase-fd */
 } verbs[] = {
-        {"set", 1, true, {"note"}},
+        {"set", 1, true, {"note", "json"}},
         {"ls", 0, false, {"json"}},
-        {"rm", 1, false, {0}},
-        {"rotate", 1, true, {"note"}},
-        {"import", 0, false, {"dry-run", "yes"}},
-        {"passwd", 0, false, {"none"}},
-        {"lock", 0, false, {0}},
+        {"rm", 1, false, {"json"}},
+        {"rotate", 1, true, {"note", "json"}},
+        {"import", 0, false, {"dry-run", "yes", "json"}},
+        {"passwd", 0, false, {"none", "json"}},
+        {"lock", 0, false, {"json"}},
 };
 enum { VERBS_N = sizeof verbs / sizeof *verbs };
 
@@ -110,6 +110,8 @@ static int pass_on(const struct store *s, const struct verb *v, const struct str
                 strs_add(&argv, words->v[1]);
         if (strcmp(v->name, "ls") == 0)
                 return secret_list(s->data, argv.v, f->is_json);
+        if (f->is_json)
+                return secret_said(s->data, argv.v, v->name, words->n > 1 ? words->v[1] : NULL);
         int code = vault_key_program(s->data, argv.v, -1, &err);
         return code < 0 ? out_error(&err) : code;
 }
@@ -126,7 +128,7 @@ static int run(int argc, char **argv)
 {
         struct secret_flags f = {0};
         const struct arg flags[] = {
-                ARG_BOOL(0, "json", &f.is_json, "ls: as JSON"),
+                ARG_BOOL(0, "json", &f.is_json, "as JSON"),
                 ARG_STR(0, "note", &f.note, "TEXT", "set: a word to yourself, shown by ls"),
                 ARG_BOOL(0, "dry-run", &f.is_dry, "import: only list what was found"),
                 ARG_BOOL('y', "yes", &f.is_yes, "import: do not ask"),
@@ -166,7 +168,8 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_secret = {
         .name = "secret",
-        .args = "set NAME | ls | rm NAME | rotate NAME | import | passwd | lock",
+        .group = CMD_SECRET,
+        .args = "set NAME | ls | rm NAME | rotate NAME | import | passwd | lock [--json]",
         .summary = "keys that boxes may use and never have",
         .help = "The vault is one sealed file of yours. `set` asks for a value twice without "
                 "showing it, or reads it from a pipe; it is never an argument. `ls` shows names, "
@@ -185,9 +188,6 @@ const struct cmd cmd_secret = {
                 "\n"
                 "A line of policy grants a secret to a box:\n"
                 "  secret GITHUB_TOKEN from vault at api.github.com,github.com as bearer,basic\n"
-                "\n"
-                "Exit codes: 0 done, 1 there is no such secret, 64 wrong words, 125 the vault "
-                "could not be opened or written.\n"
                 "\n"
                 "Examples:\n"
                 "  ostiary secret set GITHUB_TOKEN\n"

@@ -33,7 +33,7 @@ static int as_json(const char *box, const struct boxsecrets *all)
         }
         json_close(&j, ']');
         json_close(&j, '}');
-        return out_json(&out);
+        return out_json("secrets", &out);
 }
 
 static void as_text(const struct boxsecrets *all)
@@ -87,6 +87,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_secrets = {
         .name = "secrets",
+        .group = CMD_SECRET,
         .args = "[BOX] [--json]",
         .summary = "the secrets that a box may use",
         .help = "Prints what a running box may use without having it: each secret's name, its "

@@ -27,7 +27,7 @@ static int print_json(const char *name, const char *box, const struct snapshot_t
         json_u64(&j, "took_us", took_us);
         json_u64(&j, "layers", t->stack.n);
         json_close(&j, '}');
-        return out_json(&b);
+        return out_json("snapshot", &b);
 }
 
 static int take(const char *box, const char *wanted, bool is_json)
@@ -76,6 +76,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_snapshot = {
         .name = "snapshot",
+        .group = CMD_BOX,
         .args = "BOX [NAME] [--json]",
         .summary = "keep what a box holds now, to start others from it",
         .help = "Keeps the layers of BOX, workspace and home, under NAME (or BOX-1, BOX-2...), and "

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "cli/args.h"
 #include "cli/cmd.h"
+#include "cli/envelope.h"
 #include "cli/out.h"
 #include "session/snapshots.h"
 
@@ -51,7 +52,7 @@ static int print_json(const struct list *l)
                 json_open(&j, NULL, '{');
                 json_str(&j, "name", s->name);
                 json_str(&j, "box", s->box);
-                json_i64(&j, "made", s->made);
+                envelope_time(&j, "made", (int64_t)s->made * 1000000);
                 json_str(&j, "profile", s->profile);
                 json_str(&j, "workspace", s->workspace);
                 json_bool(&j, "live", s->is_live);
@@ -65,7 +66,7 @@ static int print_json(const struct list *l)
                 json_close(&j, '}');
         }
         json_close(&j, ']');
-        return out_json(&b);
+        return out_json("snapshots", &b);
 }
 
 static int list(bool is_json, bool is_short)
@@ -96,20 +97,28 @@ static int list(bool is_json, bool is_short)
         return code;
 }
 
-static int remove_all(const struct strs *names)
+static int remove_all(const struct strs *names, bool is_json)
 {
         struct err err = {0};
         struct store s;
         int code = EXIT_OK;
+        _cleanup_buf_ struct buf b = {0};
+        struct json j = json_of(&b);
         if (store_open(&s, &err) < 0)
                 return out_error(&err);
+        json_open(&j, NULL, '[');
         for (size_t i = 0; i < names->n; i++) {
                 err = (struct err){0};
                 if (snapshots_remove(&s, names->v[i], &err) < 0)
                         code = out_error(&err);
+                else if (is_json)
+                        json_str(&j, NULL, names->v[i]);
                 else
                         puts(names->v[i]);
         }
+        json_close(&j, ']');
+        if (is_json)
+                out_json("removed", &b);
         err = (struct err){0};
         out_wait("removing layers that nobody uses any more");
         if (snapshots_gc(&s, NULL, NULL, &err) < 0)
@@ -145,11 +154,12 @@ static int run(int argc, char **argv)
                 return args_bad(&a, "say which: ostiary snapshots rm NAME...");
         if (!is_rm && words.n)
                 return args_bad(&a, "ls takes no names");
-        return is_rm ? remove_all(&words) : list(is_json, is_short);
+        return is_rm ? remove_all(&words, is_json) : list(is_json, is_short);
 }
 
 const struct cmd cmd_snapshots = {
         .name = "snapshots",
+        .group = CMD_BOX,
         .args = "[ls | rm NAME...] [--json]",
         .summary = "list and remove snapshots",
         .help = "Lists what `ostiary snapshot` kept. SIZE is what its layers take on the disk; OWN "

@@ -221,6 +221,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_timeline = {
         .name = "timeline",
+        .group = CMD_RECORD,
         .args = "[BOX] [-f] [--since TIME] [--until TIME] [--kind KIND,...] [flags]",
         .summary = "what a box ran, asked for and changed, in one order",
         .help = "Processes, requests, changed files, refusals, alarms, approvals, applies and "

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/exitcode.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "cli/args.h"
 #include "cli/cmd.h"
@@ -18,7 +19,52 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int trust(const struct store *s, const char *dir, bool is_revoked, struct err *err)
+/* tell(path, layer, is_json): the lines that count from now on. */
+static void tell(const char *path, const struct policy_layer *layer, bool is_json)
+{
+        _cleanup_buf_ struct buf out = {0};
+        struct json j = json_of(&out);
+        json_open(&j, NULL, '{');
+        json_str(&j, "file", path);
+        json_bool(&j, "trusted", true);
+        json_open(&j, "lines", '[');
+        for (size_t i = 0; i < layer->lines_n; i++) {
+                _cleanup_buf_ struct buf b = {0};
+                rule_line_print(&layer->lines[i], &b);
+                _cleanup_free_ char *shown = str_quote(buf_cstr(&b));
+                if (is_json)
+                        json_str(&j, NULL, buf_cstr(&b));
+                else
+                        printf("  %s\n", shown);
+        }
+        json_close(&j, ']');
+        json_close(&j, '}');
+        if (is_json)
+                out_json("trust", &out);
+        else
+                printf("%s is trusted as it is now: %zu line%s. When it changes it must be trusted "
+                       "again.\n",
+                       path, layer->lines_n, layer->lines_n == 1 ? "" : "s");
+}
+
+static void tell_revoked(const char *path, bool is_json)
+{
+        _cleanup_buf_ struct buf out = {0};
+        struct json j = json_of(&out);
+        json_open(&j, NULL, '{');
+        json_str(&j, "file", path);
+        json_bool(&j, "trusted", false);
+        json_open(&j, "lines", '[');
+        json_close(&j, ']');
+        json_close(&j, '}');
+        if (is_json)
+                out_json("trust", &out);
+        else
+                printf("%s is not trusted any more\n", path);
+}
+
+static int trust(const struct store *s, const char *dir, bool is_revoked, bool is_json,
+                 struct err *err)
 {
         _cleanup_free_ char *real = realpath(dir, NULL);
         if (!real) {
@@ -31,7 +77,7 @@ static int trust(const struct store *s, const char *dir, bool is_revoked, struct
         if (is_revoked) {
                 if (door_trust_set(s, path, "", false, err) < 0)
                         return -1;
-                printf("%s is not trusted any more\n", path);
+                tell_revoked(path, is_json);
                 return 0;
         }
         enum door_trust was = door_trust_read(s, path, &text, err);
@@ -45,23 +91,16 @@ static int trust(const struct store *s, const char *dir, bool is_revoked, struct
                 return -1;
         if (door_trust_set(s, path, text, true, err) < 0)
                 return -1;
-        for (size_t i = 0; i < layer.lines_n; i++) {
-                _cleanup_buf_ struct buf b = {0};
-                rule_line_print(&layer.lines[i], &b);
-                _cleanup_free_ char *shown = str_quote(buf_cstr(&b));
-                printf("  %s\n", shown);
-        }
-        printf("%s is trusted as it is now: %zu line%s. When it changes it must be trusted "
-               "again.\n",
-               path, layer.lines_n, layer.lines_n == 1 ? "" : "s");
+        tell(path, &layer, is_json);
         return 0;
 }
 
 static int run(int argc, char **argv)
 {
-        bool is_revoked = false;
+        bool is_revoked = false, is_json = false;
         const struct arg flags[] = {
                 ARG_BOOL(0, "revoke", &is_revoked, "do not trust it any more"),
+                ARG_BOOL(0, "json", &is_json, "as JSON"),
                 ARG_END,
         };
         struct args a = args_of(&cmd_trust, flags, argc, argv);
@@ -72,14 +111,15 @@ static int run(int argc, char **argv)
         struct store s;
         if (store_open(&s, &err) < 0)
                 return out_error(&err);
-        int got = trust(&s, words.n ? words.v[0] : ".", is_revoked, &err);
+        int got = trust(&s, words.n ? words.v[0] : ".", is_revoked, is_json, &err);
         store_free(&s);
         return got < 0 ? out_error(&err) : EXIT_OK;
 }
 
 const struct cmd cmd_trust = {
         .name = "trust",
-        .args = "[DIR] [--revoke]",
+        .group = CMD_RULE,
+        .args = "[DIR] [--revoke] [--json]",
         .summary = "let a project's own rules count",
         .help = "A file .ostiary in a workspace came with the project, so its rules count only "
                 "after "

@@ -8,6 +8,7 @@
 #include "cli/args.h"
 #include "cli/boxarg.h"
 #include "cli/cmd.h"
+#include "cli/envelope.h"
 #include "cli/out.h"
 #include "session/frozen.h"
 #include "workspace/stack.h"
@@ -22,7 +23,8 @@ static bool is_turn(const struct stack_entry *e)
         return strcmp(e->kind, "turn") == 0;
 }
 
-static int print_json(const struct stack *s)
+/* print_json(s, open): ${open} is the command of a turn that is not over, or NULL. */
+static int print_json(const struct stack *s, const char *open)
 {
         _cleanup_buf_ struct buf b = {0};
         struct json j = json_of(&b);
@@ -34,16 +36,24 @@ static int print_json(const struct stack *s)
                 json_open(&j, NULL, '{');
                 json_u64(&j, "turn", ++n);
                 json_str(&j, "command", s->v[i].label);
-                json_i64(&j, "ended", s->v[i].when_s);
+                envelope_time(&j, "ended", (int64_t)s->v[i].when_s * 1000000);
                 json_str(&j, "layer", s->v[i].id);
                 json_close(&j, '}');
         }
+        if (open) {
+                json_open(&j, NULL, '{');
+                json_u64(&j, "turn", ++n);
+                json_str(&j, "command", open);
+                json_str(&j, "ended", NULL);
+                json_str(&j, "layer", NULL);
+                json_close(&j, '}');
+        }
         json_close(&j, ']');
-        return out_json(&b);
+        return out_json("turns", &b);
 }
 
-/* print_table(s): returns how many turns there are. */
-static unsigned print_table(const struct stack *s)
+/* print_table(s, open): returns how many turns there are. */
+static unsigned print_table(const struct stack *s, const char *open)
 {
         struct out_table t = {.cols = 3};
         unsigned n = 0;
@@ -55,6 +65,11 @@ static unsigned print_table(const struct stack *s)
                 snprintf(number, sizeof number, "%u", ++n);
                 _cleanup_free_ char *label = str_quote(s->v[i].label);
                 out_row(&t, number, out_age((long)(time(NULL) - s->v[i].when_s), age), label);
+        }
+        if (open) {
+                char number[16];
+                snprintf(number, sizeof number, "%u", ++n);
+                out_row(&t, number, "open", open);
         }
         out_table_print(&t);
         return n;
@@ -76,24 +91,34 @@ static int run(int argc, char **argv)
         _cleanup_close_ int dir = store_box_dir(&b.store, b.id, &err);
         if (dir < 0 || stack_read(dir, "stack", &s, &err) < 0)
                 return out_error(&err);
+        /* What the stack lists is read first: a turn that ends in between is then in neither, so it is
+         * looked for once more. */
+        _cleanup_free_ char *open = frozen_turn_open(dir);
+        if (!open) {
+                stack_free(&s);
+                if (stack_read(dir, "stack", &s, &err) < 0)
+                        return out_error(&err);
+        }
         if (is_json)
-                return print_json(&s);
-        bool is_open = frozen_turn_is_open(dir);
-        if (print_table(&s) == 0 && !is_open)
+                return print_json(&s, open);
+        if (print_table(&s, open) == 0)
                 out_say("box %s has no turns: it was made without --turns, or no command changed "
                         "anything yet",
                         b.id);
-        if (is_open)
-                out_say("one more turn of box %s is not over", b.id);
+        if (open)
+                out_say("turn \"open\" is not over: its command runs, or what it changed is being kept "
+                        "apart");
         return EXIT_OK;
 }
 
 const struct cmd cmd_turns = {
         .name = "turns",
+        .group = CMD_BOX,
         .args = "[BOX] [--json]",
         .summary = "list the turns of a box",
         .help = "A box made with --turns keeps what each command changed apart. Lists the turns "
-                "that changed something, oldest first. `ostiary diff --turn N BOX` shows one, "
+                "that changed something, oldest first; one that is not over is the last, with \"open\" "
+                "for its age. `ostiary diff --turn N BOX` shows one, "
                 "`ostiary undo --turn N BOX` takes one back.\n"
                 "\n"
                 "Example:\n"

@@ -22,15 +22,20 @@
 #include <string.h>
 #include <unistd.h>
 
+/* What is told to programs: three lists, each written as it is found. */
+struct undo_json {
+        struct buf text[3];
+        struct json list[3];
+};
+enum { CHANGES, REFS, RECORDS };
+
 struct job {
         struct store store;
         int undo_fd;
         bool is_dry, is_json, is_yes, has_terminal;
         bool is_all_yes, is_all_no; /* answered for every further one */
-        struct json *json;          /* NULL, or &writer */
-        struct json writer;
-        struct buf written;
-        struct undo_record of; /* head of the record at hand */
+        struct undo_json *json;     /* NULL unless --json */
+        struct undo_record of;      /* head of the record at hand */
         size_t told_n;
         uint64_t done_n, left_n, refs_n;
 };
@@ -63,11 +68,13 @@ static bool may_replace(void *arg, const char *path, const char *why)
 static void tell(struct job *j, const char *path, const char *words, bool is_done)
 {
         if (j->json) {
-                json_open(j->json, NULL, '{');
-                json_str(j->json, "path", path);
-                json_str(j->json, "root", j->of.root);
-                json_str(j->json, is_done ? "done" : "left", words);
-                json_close(j->json, '}');
+                struct json *l = &j->json->list[CHANGES];
+                json_open(l, NULL, '{');
+                json_str(l, "path", path);
+                json_str(l, "root", j->of.root);
+                json_str(l, "fate", is_done ? "done" : "left");
+                json_str(l, "words", words);
+                json_close(l, '}');
                 return;
         }
         if (++j->told_n > TOLD_MAX)
@@ -89,17 +96,24 @@ static void on_left(void *arg, const char *path, const char *why)
         tell(arg, path, why, false);
 }
 
+static void ref_json(struct job *j, const struct undo_ref *r, const char *fate, const char *words)
+{
+        struct json *l = &j->json->list[REFS];
+        json_open(l, NULL, '{');
+        json_str(l, "ref", r->name);
+        json_str(l, "repository", r->tree);
+        json_str(l, "fate", fate);
+        json_str(l, "words", words);
+        json_close(l, '}');
+}
+
 static void on_ref(void *arg, const struct undo_ref *r, bool is_removed)
 {
         struct job *j = arg;
         j->done_n++;
         j->refs_n++;
         if (j->json) {
-                json_open(j->json, NULL, '{');
-                json_str(j->json, "ref", r->name);
-                json_str(j->json, "repository", r->tree);
-                json_str(j->json, "done", is_removed ? "removed" : "moved back");
-                json_close(j->json, '}');
+                ref_json(j, r, "done", is_removed ? "removed" : "moved back");
                 return;
         }
         _cleanup_free_ char *name = str_quote(r->name);
@@ -111,11 +125,7 @@ static void on_ref_left(void *arg, const struct undo_ref *r, const char *why)
         struct job *j = arg;
         j->left_n++;
         if (j->json) {
-                json_open(j->json, NULL, '{');
-                json_str(j->json, "ref", r->name);
-                json_str(j->json, "repository", r->tree);
-                json_str(j->json, "left", why);
-                json_close(j->json, '}');
+                ref_json(j, r, "left", why);
                 return;
         }
         _cleanup_free_ char *name = str_quote(r->name);
@@ -138,7 +148,7 @@ static int undo_one(struct job *j, const struct undo_find_one *one, struct err *
                               .on_done = on_done,
                               .on_left = on_left,
                               .arg = j};
-        struct undo_result r;
+        struct undo_result r = {0};
         if (undo_read(j->undo_fd, one->n, &j->of, err) < 0)
                 return -1;
         struct err unheard = {0}; /* a box that was removed has nothing pending */
@@ -146,7 +156,12 @@ static int undo_one(struct job *j, const struct undo_find_one *one, struct err *
                 *j->of.box && *j->of.layer ? store_box_dir(&j->store, j->of.box, &unheard) : -1;
         o.has_box = box_fd >= 0;
         o.box_dir_fd = box_fd;
-        int rc = undo_run(j->undo_fd, one->n, &o, &r, err);
+        /* Whether the refs can go back is known before a file is touched. */
+        const struct undo_refs_hooks quiet = {0};
+        uint64_t none = 0;
+        int rc = one->paths.n ? 0 : undo_refs_back(j->undo_fd, &j->of, true, &quiet, &none, err);
+        if (rc == 0)
+                rc = undo_run(j->undo_fd, one->n, &o, &r, err);
         if (rc == 0)
                 rc = undo_refs(j, one, &r.record_n, err);
         j->done_n += r.done_n;
@@ -162,37 +177,64 @@ static int undo_one(struct job *j, const struct undo_find_one *one, struct err *
                         " (do them again: ostiary undo %" PRIu64 ")",
                         r.done_n, r.done_n == 1 ? "" : "s", one->n, r.record_n);
         if (j->json && r.record_n) {
-                json_open(j->json, NULL, '{');
-                json_u64(j->json, "undone", one->n);
-                json_u64(j->json, "record", r.record_n);
-                json_close(j->json, '}');
+                struct json *l = &j->json->list[RECORDS];
+                json_open(l, NULL, '{');
+                json_u64(l, "undone", one->n);
+                json_u64(l, "record", r.record_n);
+                json_close(l, '}');
         }
         undo_record_free(&j->of);
         return rc;
 }
 
+static void json_begin(struct job *j, struct undo_json *lists)
+{
+        static const char *const names[] = {"changes", "refs", "records"};
+        for (int i = CHANGES; i <= RECORDS; i++) {
+                struct buf *b = &lists->text[i];
+                b->max = (size_t)1 << 30;
+                buf_put_fmt(b, "\"%s\":", names[i]);
+                lists->list[i] = json_of(b);
+                json_open(&lists->list[i], NULL, '[');
+        }
+        j->json = lists;
+}
+
+/* json_end(j): the three lists as one object. */
+static int json_end(struct job *j)
+{
+        _cleanup_buf_ struct buf all = {.max = (size_t)1 << 31};
+        buf_put_fmt(&all, "{\"dry_run\":%s", j->is_dry ? "true" : "false");
+        for (int i = CHANGES; i <= RECORDS; i++) {
+                struct buf *b = &j->json->text[i];
+                json_close(&j->json->list[i], ']');
+                buf_put_u8(&all, ',');
+                buf_put(&all, b->data, b->len);
+                all.is_broken = all.is_broken || b->is_broken;
+                buf_free(b);
+        }
+        buf_put_u8(&all, '}');
+        return out_json("undo", &all);
+}
+
 static int work(struct job *j, const struct strs *words, struct err *err)
 {
         struct undo_find found = {0};
+        if (!j->is_dry)
+                undo_refs_recover(j->undo_fd);
         int rc = undo_find(j->undo_fd, &j->store, words, &found, err);
-        if (rc == 0 && j->is_json) {
-                j->written.max = (size_t)1 << 30;
-                j->writer = json_of(&j->written);
-                j->json = &j->writer;
-                json_open(j->json, NULL, '[');
-        }
+        struct undo_json lists = {0};
+        if (rc == 0 && j->is_json)
+                json_begin(j, &lists);
         if (rc == 0 && found.said && !j->is_json)
                 out_say("%s", found.said);
         for (size_t i = 0; rc == 0 && i < found.n; i++)
                 rc = undo_one(j, &found.v[i], err);
         undo_find_free(&found);
-        if (j->json) {
-                json_close(j->json, ']');
-                int code = out_json(&j->written);
-                buf_free(&j->written);
-                if (rc == 0 && code != EXIT_OK)
-                        return code;
-        }
+        int code = j->json ? json_end(j) : EXIT_OK;
+        j->json = NULL;
+        if (rc == 0 && code != EXIT_OK)
+                return code;
         if (rc < 0)
                 return out_error(err);
         return j->left_n ? EXIT_NEGATIVE : EXIT_OK;
@@ -205,7 +247,8 @@ static int run(int argc, char **argv)
         const struct arg flags[] = {
                 ARG_U64(0, "turn", &turn, "N",
                         "take one turn of a box back, in the box: undo --turn N BOX"),
-                ARG_BOOL('n', "dry-run", &j.is_dry, "only tell what would be done"),
+                ARG_BOOL(0, "dry-run", &j.is_dry, "only tell what would be done"),
+                ARG_OLD('n', "dry-run"),
                 ARG_BOOL('y', "yes", &j.is_yes, "also what changed since, without asking"),
                 ARG_BOOL(0, "json", &j.is_json, "as JSON"),
                 ARG_END,
@@ -231,12 +274,14 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_undo = {
         .name = "undo",
+        .group = CMD_FIRST,
         .args = "[N | PATH... | --turn N [BOX]] [--dry-run] [--yes] [--json]",
         .summary = "take back what apply or a live run did",
         .help = "Puts back what an apply, or a run with --live, replaced: contents, modes, links, "
                 "directories and deletions. Without an argument it is the newest record that is "
                 "not undone of the workspace that the current directory lies in, and never one of "
-                "another directory; it is said which, and what else was applied there. N is a "
+                "another directory; it is said which. When several boxes were applied there, they "
+                "are named with their records, and nothing is done. N is a "
                 "record of `ostiary history`; PATHs are taken back from the newest record that "
                 "touched each (write ./7 for a file called 7).\n"
                 "\n"

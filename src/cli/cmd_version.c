@@ -27,11 +27,12 @@ static int run(int argc, char **argv)
         json_str(&j, "version", OSTIARY_VERSION);
         json_u64(&j, "filter_instructions", box_seccomp_size());
         json_close(&j, '}');
-        return out_json(&b);
+        return out_json("version", &b);
 }
 
 const struct cmd cmd_version = {
         .name = "version",
+        .group = CMD_RECORD,
         .args = "[--json]",
         .summary = "print the version",
         .help = "Prints the version of this program.",

@@ -66,7 +66,7 @@ static int refusal_json(const struct boxarg *b, const struct refusal *f)
         struct json j = json_of(&out);
         if (!f->is_there) {
                 json_str(&j, NULL, NULL);
-                return out_json(&out);
+                return out_json("refusal", &out);
         }
         json_open(&j, NULL, '{');
         json_str(&j, "box", b->id);
@@ -80,7 +80,7 @@ static int refusal_json(const struct boxarg *b, const struct refusal *f)
         json_str(&j, "words", *f->note ? f->note : NULL);
         json_str(&j, "allow", *f->cure ? f->cure : NULL);
         json_close(&j, '}');
-        return out_json(&out);
+        return out_json("refusal", &out);
 }
 
 /* last_refused(b, is_json): the newest refusal in the log. */
@@ -166,6 +166,7 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_why = {
         .name = "why",
+        .group = CMD_RULE,
         .args = "BOX ['METHOD URL'] [flags]",
         .summary = "which rule of a box decides about a request",
         .help = "Says which line decides, and for a refusal the command that would allow it. "

@@ -38,7 +38,7 @@ void cp_roots_free(struct cp_roots *roots)
         *roots = (struct cp_roots){0};
 }
 
-static bool is_root(const struct cp_roots *roots, int fd)
+bool cp_roots_has(const struct cp_roots *roots, int fd)
 {
         struct stat st;
         if (fstat(fd, &st) < 0)
@@ -102,7 +102,7 @@ int cp_open(const struct cp_roots *roots, const char *path, int flags, struct er
         for (;;) {
                 while (*p == '/')
                         p++;
-                if (is_root(roots, at)) {
+                if (cp_roots_has(roots, at)) {
                         int fd = beneath_open(at, p, flags, 0, NULL);
                         return fd < 0 ? say(path, err) : fd;
                 }

@@ -6,6 +6,7 @@
 #ifndef CLI_CP_OPEN_H
 #define CLI_CP_OPEN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -25,6 +26,9 @@ struct cp_roots {
 void cp_roots_load(struct cp_roots *, const struct store *);
 void cp_roots_free(struct cp_roots *);
 #define _cleanup_cp_roots_ __attribute__((cleanup(cp_roots_free)))
+
+/* cp_roots_has(roots, fd): is the open directory one of them? */
+bool cp_roots_has(const struct cp_roots *, int fd);
 
 /* cp_open(roots, path, flags, err): a descriptor; or -1, errno and a sentence. */
 int cp_open(const struct cp_roots *, const char *path, int flags, struct err *);

@@ -1,6 +1,10 @@
 /* detach.c - see detach.h. A key is one byte or one CSI sequence; a terminal writes each in one
  * piece, so a sequence that is cut is passed on as it is: an Escape key must not wait for its
- * successor. */
+ * successor.
+ *
+ * What a terminal says by itself is no key: answers to questions of the box (where the cursor is, what
+ * the terminal is), focus, the mouse. It comes at any time, also between the prefix and its letter,
+ * so it passes and changes nothing. */
 #include "cli/detach.h"
 
 #include "base/buf.h"
@@ -33,10 +37,22 @@ int detach_parse(const char *s, struct detach *d)
 }
 
 /* What was typed, as far as we care. */
-enum key { KEY_OTHER, KEY_PREFIX, KEY_LEAVE, KEY_YES, KEY_SILENT, KEY_PASTE_ON, KEY_PASTE_OFF };
+enum key {
+        KEY_OTHER,
+        KEY_PREFIX,
+        KEY_LETTER,
+        KEY_SILENT,
+        KEY_PASTE_ON,
+        KEY_PASTE_OFF,
+        KEY_SIZE,
+        KEY_REPORT, /* of the terminal itself: not typed */
+};
+
+enum { CSI_MAX = 256 };
 
 struct csi {
-        unsigned v[4];  /* parameters; v[i] is the first sub-parameter */
+        unsigned v[6];  /* parameters; v[i] is the first sub-parameter */
+        unsigned shown; /* second sub-parameter of v[0]: the key with shift, if the terminal says */
         unsigned event; /* second sub-parameter of v[1]: 1 press, 2 repeat, 3 release */
         size_t n;
         char final;
@@ -49,7 +65,7 @@ static bool csi_read(const uint8_t *p, size_t n, struct csi *c)
         for (size_t i = 2; i + 1 < n; i++) {
                 if (p[i] == ';') {
                         sub = 0;
-                        if (++field >= 4)
+                        if (++field >= 6)
                                 return false;
                 } else if (p[i] == ':') {
                         sub++;
@@ -57,6 +73,7 @@ static bool csi_read(const uint8_t *p, size_t n, struct csi *c)
                                 c->event = 0;
                 } else if (isdigit(p[i])) {
                         unsigned *to = sub == 0                 ? &c->v[field]
+                                       : field == 0 && sub == 1 ? &c->shown
                                        : field == 1 && sub == 1 ? &c->event
                                                                 : NULL;
                         if (to && *to < 1000000)
@@ -77,12 +94,37 @@ static bool has_mods(unsigned field, unsigned want)
         return ((field ? field - 1 : 0) & ~192u) == want;
 }
 
-static enum key csi_key(const struct detach *d, const struct csi *c)
+/* csi_letter(c, code, mods): the letter that a key stands for, with or without Ctrl and Shift; 0 for
+ * none. A terminal may name the key by what it is without Shift: "?" is Shift and "/" on most. */
+static char csi_letter(const struct csi *c, unsigned code, unsigned mods)
+{
+        bool is_shifted = has_mods(mods, 1) || has_mods(mods, 5);
+        if (!is_shifted && !has_mods(mods, 0) && !has_mods(mods, 4))
+                return 0;
+        if (c->shown == '?' || code == '?' || (code == '/' && is_shifted && !c->shown))
+                return '?';
+        return code < 0x80 && isalpha((int)code) ? (char)tolower((int)code) : 0;
+}
+
+/* is_report(c): by its last letter: place of the cursor, state, kind, size, mouse; focus has no
+ * parameters. Keys end with u, ~ or a letter of their own. */
+static bool is_report(const struct csi *c)
+{
+        if (c->final == 'I' || c->final == 'O')
+                return c->n == 1 && c->v[0] == 0;
+        return strchr("RnctxyMm", c->final) != NULL;
+}
+
+static enum key csi_key(const struct detach *d, const struct csi *c, char *letter)
 {
         if (c->final == '~' && c->v[0] == 200)
                 return KEY_PASTE_ON;
         if (c->final == '~' && c->v[0] == 201)
                 return KEY_PASTE_OFF;
+        if (c->final == 't' && c->v[0] == 48 && d->below)
+                return KEY_SIZE;
+        if (is_report(c))
+                return KEY_REPORT;
         unsigned code, mods;
         if (c->final == 'u') {
                 code = c->v[0];
@@ -96,68 +138,156 @@ static enum key csi_key(const struct detach *d, const struct csi *c)
         if (code >= 57441 && code <= 57454)
                 return KEY_SILENT; /* a modifier key by itself */
         bool is_prefix = code == d->base && has_mods(mods, 4);
-        bool is_leave = code == 'd' && (has_mods(mods, 0) || has_mods(mods, 4));
-        if ((is_prefix || is_leave) && c->event == 3)
+        *letter = csi_letter(c, code, mods);
+        if ((is_prefix || *letter) && c->event == 3)
                 return KEY_SILENT; /* let go of */
-        if (d->is_asked && d->is_armed && code == 'f' && (has_mods(mods, 0) || has_mods(mods, 4)))
-                return c->event == 3 ? KEY_SILENT : KEY_YES;
-        return is_prefix ? KEY_PREFIX : is_leave ? KEY_LEAVE : KEY_OTHER;
+        return is_prefix ? KEY_PREFIX : *letter ? KEY_LETTER : KEY_OTHER;
 }
 
-/* next(d, p, n, &key): length of the key at ${p}. */
-static size_t next(const struct detach *d, const uint8_t *p, size_t n, enum key *key)
+/* plain_letter(c): of a plain byte, also with Ctrl held down. */
+static char plain_letter(uint8_t c)
 {
-        *key = KEY_OTHER;
-        if (p[0] == d->key)
-                *key = KEY_PREFIX;
-        else if (p[0] == 'd' || p[0] == 'D' || p[0] == ('d' & 0x1f))
-                *key = KEY_LEAVE;
-        else if (d->is_asked && (p[0] == 'f' || p[0] == 'F' || p[0] == ('f' & 0x1f)))
-                *key = KEY_YES;
-        if (p[0] != 0x1b || n < 3 || p[1] != '[')
-                return 1;
+        if (c == '?')
+                return '?';
+        if (c < 0x20)
+                c |= 0x60;
+        return isalpha(c) ? (char)tolower(c) : 0;
+}
+
+/* rest_n(d, p, n): how much of ${p} is the rest of a report that was cut, or as much of it as is
+ * there. A string ends with BEL or ESC and a backslash; a control character that no string holds
+ * (Enter, the prefix, the ESC of another sequence) ends it, too, and is looked at as a key. */
+static size_t rest_n(struct detach *d, const uint8_t *p, size_t n)
+{
+        bool is_csi = d->rest == '[', was_escape = d->was_escape;
+        size_t i = 0;
+        d->was_escape = false;
+        if (was_escape) { /* the ESC was the last byte of the piece before */
+                d->rest = 0;
+                return p[0] == '\\';
+        }
+        while (i < n && p[i] >= 0x20 && !(is_csi && p[i] >= 0x40))
+                i++;
+        if (i == n)
+                return n;
+        if (!is_csi && p[i] == 0x1b && i + 1 == n) {
+                d->was_escape = true;
+                return n;
+        }
+        d->rest = 0;
+        if (is_csi)
+                return i + (p[i] >= 0x40 && p[i] <= 0x7e);
+        return p[i] == 0x07 ? i + 1 : p[i] == 0x1b && p[i + 1] == '\\' ? i + 2 : i;
+}
+
+/* string_n(d, p, n): length of an answer that is a string (OSC, DCS, APC), as far as it is there; 0
+ * for none. Alt and a key begins the same, but nothing follows at once. */
+static size_t string_n(struct detach *d, const uint8_t *p, size_t n)
+{
+        if (d->is_paste)
+                return 0;
+        bool is_osc = n > 2 && p[1] == ']' && isdigit(p[2]);
+        bool is_dcs = n > 2 && p[1] == 'P' && (isdigit(p[2]) || strchr("!>$+", p[2]));
+        bool is_apc = n > 2 && p[1] == '_' && p[2] == 'G';
+        if (!is_osc && !is_dcs && !is_apc)
+                return 0;
+        d->rest = p[1];
+        d->was_escape = false;
         size_t len = 2;
-        while (len < n && len < sizeof d->prefix && p[len] < 0x40 && p[len] >= 0x20)
-                len++;
-        if (len >= n || len >= sizeof d->prefix || p[len] < 0x40 || p[len] > 0x7e)
+        while (len < n && d->rest)
+                len += rest_n(d, p + len, n - len);
+        return len;
+}
+
+/* next(d, p, n, &key, &letter, &csi): length of the key at ${p}. */
+static size_t next(struct detach *d, const uint8_t *p, size_t n, enum key *key, char *letter,
+                   struct csi *c)
+{
+        *letter = plain_letter(p[0]);
+        *key = p[0] == d->key ? KEY_PREFIX : *letter ? KEY_LETTER : KEY_OTHER;
+        if (p[0] != 0x1b)
                 return 1;
-        struct csi c;
-        if (csi_read(p, len + 1, &c))
-                *key = csi_key(d, &c);
+        *key = KEY_OTHER;
+        *letter = 0;
+        size_t len = string_n(d, p, n);
+        if (len)
+                return *key = KEY_REPORT, len;
+        if (n < 3 || p[1] != '[')
+                return 1;
+        if (n >= 6 && p[2] == 'M') /* the mouse of old: three bytes of any value */
+                return *key = KEY_REPORT, 6;
+        len = 2;
+        while (len < n && len < CSI_MAX && p[len] < 0x40 && p[len] >= 0x20)
+                len++;
+        if (len == n && d->is_armed) { /* cut by a slow line: its rest is no letter of ours */
+                d->rest = '[';
+                return *key = KEY_REPORT, n;
+        }
+        if (len >= n || len >= CSI_MAX || p[len] < 0x40 || p[len] > 0x7e)
+                return 1;
+        /* One with a private mark (?, >, <) or $ in it is an answer or the mouse, never a key. */
+        *key = csi_read(p, len + 1, c) ? csi_key(d, c, letter) : KEY_REPORT;
+        if (*key == KEY_PREFIX && len + 1 > sizeof d->prefix)
+                *key = KEY_OTHER;
         return len + 1;
 }
 
-bool detach_feed(struct detach *d, const uint8_t *p, size_t n, struct buf *out)
+/* armed(d, key, letter, bytes, len, out): the key behind the prefix. */
+static enum detach_event armed(struct detach *d, enum key key, char letter, const uint8_t *bytes,
+                               size_t len, struct buf *out)
 {
-        if (d->is_off) {
-                buf_put(out, p, n);
-                return false;
+        if (key == KEY_SILENT)
+                return DETACH_NOTHING;
+        d->is_armed = false;
+        if (key == KEY_LETTER && letter == 'd')
+                return DETACH_LEAVE;
+        if (key == KEY_LETTER && d->takes && strchr(d->takes, letter)) {
+                d->pressed = letter;
+                return DETACH_LETTER;
         }
+        buf_put(out, d->prefix, d->prefix_n);
+        if (key != KEY_PREFIX)
+                buf_put(out, bytes, len);
+        return DETACH_OTHER;
+}
+
+size_t detach_feed(struct detach *d, const uint8_t *p, size_t n, struct buf *out,
+                   enum detach_event *event, char *letter)
+{
+        *event = DETACH_NOTHING;
         for (size_t at = 0; at < n;) {
                 enum key key;
-                size_t len = next(d, p + at, n - at, &key);
+                struct csi c = {0};
+                if (d->rest) {
+                        size_t part = rest_n(d, p + at, n - at);
+                        buf_put(out, p + at, part);
+                        at += part;
+                        continue;
+                }
+                size_t len = next(d, p + at, n - at, &key, letter, &c);
                 const uint8_t *bytes = p + at;
                 at += len;
                 if (key == KEY_PASTE_ON || key == KEY_PASTE_OFF)
                         d->is_paste = key == KEY_PASTE_ON;
-                bool is_plain = d->is_paste || (!d->is_armed && key != KEY_PREFIX);
-                if (is_plain) {
+                if (key == KEY_SIZE) {
+                        unsigned rows = c.v[1] > d->below ? c.v[1] - d->below : 1;
+                        buf_put_fmt(out, "\033[48;%u;%u;%u;%ut", rows, c.v[2], c.v[3], c.v[4]);
+                } else if (key == KEY_REPORT) {
+                        buf_put(out, bytes, len);
+                } else if (key == KEY_SILENT && *letter && *letter == d->pressed) {
+                        d->pressed = 0;
+                } else if (d->is_off || d->is_paste || (!d->is_armed && key != KEY_PREFIX)) {
                         buf_put(out, bytes, len);
                 } else if (!d->is_armed) {
                         d->is_armed = true;
                         memcpy(d->prefix, bytes, len);
                         d->prefix_n = len;
-                } else if (key == KEY_LEAVE) {
-                        return true;
-                } else if (key == KEY_YES) {
-                        d->is_armed = d->is_asked = false;
-                        d->is_answered = true;
-                } else if (key != KEY_SILENT) {
-                        d->is_armed = false;
-                        buf_put(out, d->prefix, d->prefix_n);
-                        if (key != KEY_PREFIX)
-                                buf_put(out, bytes, len);
+                        *event = DETACH_PREFIX;
+                } else {
+                        *event = armed(d, key, *letter, bytes, len, out);
                 }
+                if (*event != DETACH_NOTHING)
+                        return at;
         }
-        return false;
+        return n;
 }

@@ -60,6 +60,7 @@ struct diff {
         struct diff_home home;
         bool is_root_told;
         uint64_t shown_n, noted_n;
+        uint64_t unshown_n; /* refs whose commits could not be told */
         struct ws_tally
                 tally; /* of all roots, of what was shown; ignored ones by their told names */
 

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOG_MAX = 64 << 20, STAGED_MAX = 50, PLAIN_STAGED = 5, TOLD_MAX = 1000 };
+enum { LOG_MAX = 64 << 20, STAGED_MAX = 50, PLAIN_STAGED = 5 };
 
 /* git_place(r): how the repository is told: "", or "lib/sub: ". */
 static char *git_place(const struct git_repo *r)
@@ -44,34 +44,151 @@ static int git_line(struct diff *d, const char *what, const struct git_repo *r,
         return ws_print_line(&d->print, is_classed ? PRINT_WARN : PRINT_PLAIN, err, "%s", line);
 }
 
-/* git_log(d, r, ref, told): the commits that were not told with another ref, line by line. */
-static int git_log(struct diff *d, const struct git_repo *r, const struct git_ref *ref,
-                   struct strs *told, struct err *err)
+/* The commits of some refs that follow each other, as one call of git told them. */
+struct git_logs {
+        struct git_show_left *left;
+        struct git_show_seen seen;
+        size_t from, to;  /* refs of the repository */
+        struct strs *ids; /* of each of them: what was not told before it */
+        bool is_bad;      /* all together could not be told */
+        char *text, *at;  /* and what of it comes next */
+};
+
+static void git_logs_drop(struct git_logs *g)
+{
+        for (size_t i = 0; g->ids && i < g->to - g->from; i++)
+                strs_free(&g->ids[i]);
+        free(g->ids);
+        free(g->text);
+        g->ids = NULL;
+        g->text = g->at = NULL;
+}
+
+static bool git_is_told(const struct git_ref *ref)
+{
+        return ref->is_new && !ref->refused;
+}
+
+/* git_log_begins(line, end, id): the first line of a commit; ${id} NULL: of any. */
+static bool git_log_begins(const char *line, const char *end, const char *id)
+{
+        enum { WORD = 7 };
+        if (!end || !str_starts(line, "commit "))
+                return false;
+        size_t n = (size_t)(end - line) - WORD;
+        return id ? strlen(id) == n && strncmp(line + WORD, id, n) == 0
+                  : strspn(line + WORD, "0123456789abcdef") == n;
+}
+
+/* git_log_text(log): the text; the caller frees. A NUL byte of a patch does not end it. */
+static char *git_log_text(struct buf *log)
+{
+        for (size_t i = 0; i < log->len; i++)
+                if (!log->data[i])
+                        log->data[i] = 0x1a; /* "substitute" */
+        return str_dup(buf_cstr(log));
+}
+
+/* git_logs_next(d, r, g): ask for the commits of the refs from g->to on. */
+static void git_logs_next(struct diff *d, const struct git_repo *r, struct git_logs *g)
 {
         _cleanup_buf_ struct buf log = {.max = LOG_MAX};
+        _cleanup_strs_ struct strs all = {0};
         struct err why = {0};
-        if (git_show_log(r, ref, told, d->with_all, &log, &why) < 0)
-                return diff_note(d, err, "  its commits cannot be shown: %s", why.text);
-        if (told->n < TOLD_MAX)
-                strs_add(told, ref->tip);
-        if (log.len == 0)
-                return diff_note(d, err, "  %.12s, whose commits are told above", ref->tip);
-        _cleanup_free_ char *text = str_dup(buf_cstr(&log));
+        git_logs_drop(g);
+        g->from = g->to;
+        g->ids = calloc(r->refs_n - g->from + 1, sizeof *g->ids);
+        if (!g->ids)
+                str_no_memory();
+        for (; g->to < r->refs_n && all.n < GIT_SHOW_MANY; g->to++) {
+                struct strs *ids = &g->ids[g->to - g->from];
+                if (git_is_told(&r->refs[g->to]))
+                        git_show_new(&r->refs[g->to], &g->seen, ids);
+                for (size_t i = 0; i < ids->n; i++)
+                        strs_add(&all, ids->v[i]);
+        }
+        g->is_bad = all.n && git_show_log(r, &all, d->with_all, g->left, &log, &why) < 0;
+        g->text = g->at = g->is_bad ? NULL : git_log_text(&log);
+}
+
+/* git_text_line(d, line, was_blank): words of the box, made safe; of blank lines one at a time. */
+static int git_text_line(struct diff *d, const char *line, bool *was_blank, struct err *err)
+{
+        bool is_blank = line[strspn(line, " ")] == 0, is_again = is_blank && *was_blank;
+        _cleanup_free_ char *shown = str_quote(is_blank ? "" : line);
+        *was_blank = is_blank;
+        return is_again ? 0 : diff_note(d, err, "  %s", shown);
+}
+
+/* git_tag(d, ref): an annotated tag's own words. */
+static int git_tag(struct diff *d, const struct git_ref *ref, struct err *err)
+{
+        _cleanup_free_ char *text = ref->tag ? str_dup(ref->tag) : NULL;
         char *rest = text;
         bool was_blank = false;
-        for (char *line; (line = strsep(&rest, "\n")) && (rest || *line);) {
-                bool is_blank = line[strspn(line, " ")] == 0;
-                _cleanup_free_ char *shown = str_quote(is_blank ? "" : line);
-                if (!(is_blank && was_blank) && diff_note(d, err, "  %s", shown) < 0)
+        for (char *line; rest && (line = strsep(&rest, "\n")) && (rest || *line);)
+                if (git_text_line(d, line, &was_blank, err) < 0)
                         return -1;
-                was_blank = is_blank;
+        return 0;
+}
+
+/* git_older(d, ref): those that are not listed. */
+static int git_older(struct diff *d, const struct git_ref *ref, struct err *err)
+{
+        char n[32];
+        size_t left = ref->commits_all - ref->commits_n;
+        return left ? diff_note(d, err, "  %s older commit%s not shown; their paths are judged",
+                                ws_print_number(left, n), left == 1 ? " is" : "s are")
+                    : 0;
+}
+
+/* git_log_lines(d, text, ids, rest): the lines of these commits; ${rest} is what follows them. */
+static int git_log_lines(struct diff *d, char *text, const struct strs *ids, char **rest,
+                         struct err *err)
+{
+        bool was_blank = false;
+        size_t n = 0;
+        for (*rest = text; *rest && **rest;) {
+                char *line = *rest, *end = strchr(line, '\n');
+                if (git_log_begins(line, end, n < ids->n ? ids->v[n] : NULL) && n++ == ids->n)
+                        return 0;
+                *rest = end ? end + 1 : NULL;
+                if (end)
+                        *end = 0;
+                if (git_text_line(d, line, &was_blank, err) < 0)
+                        return -1;
         }
         return 0;
 }
 
-static int git_tell_ref(struct diff *d, const struct git_repo *r, const struct git_ref *ref,
-                        struct strs *told, struct err *err)
+/* git_log(d, r, g, k): the commits of ref ${k} that were not told with another one, line by line. */
+static int git_log(struct diff *d, const struct git_repo *r, struct git_logs *g, size_t k,
+                   struct err *err)
 {
+        const struct git_ref *ref = &r->refs[k];
+        if (k >= g->to)
+                git_logs_next(d, r, g);
+        const struct strs *ids = &g->ids[k - g->from];
+        if (ids->n == 0)
+                return diff_note(d, err, "  %.12s, whose commits %s", ref->tip,
+                                 ref->commits_all ? "are told above" : "the host has already");
+        if (!g->is_bad)
+                return git_log_lines(d, g->at, ids, &g->at, err);
+        _cleanup_buf_ struct buf log = {.max = LOG_MAX};
+        struct err why = {0};
+        if (git_show_log(r, ids, d->with_all, g->left, &log, &why) < 0) {
+                d->unshown_n++;
+                return diff_note(d, err, "  its commits cannot be shown: %s", why.text);
+        }
+        _cleanup_free_ char *text = git_log_text(&log);
+        char *rest;
+        return git_log_lines(d, text, ids, &rest, err);
+}
+
+static int git_tell_ref(struct diff *d, const struct git_repo *r, struct git_logs *g, size_t k,
+                        struct err *err)
+{
+        const struct git_ref *ref = &r->refs[k];
         _cleanup_free_ char *place = git_place(r), *words = refwords(ref);
         if (ref->refused)
                 return diff_note(d, err, "%s%s stays in the box: %s", place, words, ref->refused);
@@ -89,7 +206,9 @@ static int git_tell_ref(struct diff *d, const struct git_repo *r, const struct g
                     git_line(d, "committed", r, &ref->paths.v[i], on, err) < 0)
                         return -1;
         if (d->form != &diff_json && d->form->note)
-                return git_log(d, r, ref, told, err);
+                return git_tag(d, ref, err) < 0 || git_log(d, r, g, k, err) < 0
+                               ? -1
+                               : git_older(d, ref, err);
         return 0;
 }
 
@@ -147,9 +266,12 @@ static int git_tell_rest(struct diff *d, const struct git_repo *r, struct err *e
                           : 0;
 }
 
-static int git_tell_repo(struct diff *d, const struct git_repo *r, struct err *err)
+static int git_tell_repo(struct diff *d, const struct git_repo *r, struct git_show_left *left,
+                         struct err *err)
 {
         _cleanup_free_ char *place = git_place(r);
+        if (r->is_spare)
+                return diff_note(d, err, "%sits files stay in the box: %s", place, r->waits);
         if (r->waits)
                 return diff_note(d, err, "%swhat the box committed waits in it: %s", place,
                                  r->waits);
@@ -157,10 +279,14 @@ static int git_tell_repo(struct diff *d, const struct git_repo *r, struct err *e
             diff_note(d, err, "%sonly the box has this repository; apply asks before it is made",
                       *place ? place : "the workspace: ") < 0)
                 return -1;
-        _cleanup_strs_ struct strs told = {0};
-        for (size_t i = 0; i < r->refs_n; i++)
-                if (git_tell_ref(d, r, &r->refs[i], &told, err) < 0)
-                        return -1;
+        struct git_logs logs = {.left = left};
+        int rc = 0;
+        for (size_t i = 0; rc == 0 && i < r->refs_n; i++)
+                rc = git_tell_ref(d, r, &logs, i, err);
+        git_logs_drop(&logs);
+        git_show_seen_free(&logs.seen);
+        if (rc < 0)
+                return -1;
         if (git_tell_head(d, r, err) < 0 || git_tell_staged(d, r, err) < 0)
                 return -1;
         return git_tell_rest(d, r, err);
@@ -176,8 +302,9 @@ int diff_git_tell(struct diff *d, const struct strs *trees, struct err *err)
                 return diff_note(d, err, "what the box committed cannot be read: %s", why.text);
         if (d->fetch.waits)
                 return diff_note(d, err, "%s", d->fetch.waits);
+        struct git_show_left left = git_show_all();
         for (size_t i = 0; i < d->fetch.n; i++)
-                if (git_tell_repo(d, &d->fetch.v[i], err) < 0)
+                if (git_tell_repo(d, &d->fetch.v[i], &left, err) < 0)
                         return -1;
         return 0;
 }

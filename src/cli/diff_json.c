@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "cli/envelope.h"
 
 #include <string.h>
 
@@ -21,6 +22,7 @@ static int json_begin(struct diff *d, struct err *err)
 {
         _cleanup_buf_ struct buf b = {0};
         struct json j = json_of(&b);
+        envelope_head("diff", &b);
         json_open(&j, NULL, '{');
         json_str(&j, "box", d->c->id);
         json_str(&j, "workspace", d->c->workspace);
@@ -46,7 +48,7 @@ static void put_node(struct json *j, const char *key, const struct ws_node *n)
         json_str(j, "kind", kinds[n->kind]);
         json_str(j, "mode", mode);
         json_u64(j, "size", n->size);
-        json_i64(j, "mtime", n->mtime_ns / 1000000000);
+        envelope_time(j, "mtime", n->mtime_ns / 1000);
         json_close(j, '}');
 }
 
@@ -128,7 +130,7 @@ static void put_ref(struct json *j, const struct git_ref *r)
                 json_str(j, "id", r->commits[i].id);
                 json_str(j, "subject", r->commits[i].subject);
                 json_str(j, "author", r->commits[i].author);
-                json_i64(j, "when", r->commits[i].when_s);
+                envelope_time(j, "when", r->commits[i].when_s * 1000000);
                 json_close(j, '}');
         }
         json_close(j, ']');
@@ -185,8 +187,10 @@ static int json_end(struct diff *d, struct err *err)
         }
         json_close(&j, ']');
         json_close(&j, '}');
-        buf_put_u8(&b, '\n');
-        return put(d, &b, err);
+        if (put(d, &b, err) < 0)
+                return -1;
+        envelope_tail();
+        return 0;
 }
 
 const struct diff_form diff_json = {

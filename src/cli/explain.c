@@ -70,8 +70,8 @@ void explain_limits(const struct box_limits *l, int kind, struct explain_limit o
                             : kind == BOX_CGROUP_V1 ? "control group (v1)"
                                                     : NULL;
         size_t n = 0;
-        out[n] = (struct explain_limit){
-                .name = "memory", .by = group ? group : "rlimit per process, and the supervisor"};
+        out[n] = (struct explain_limit){.name = "memory",
+                                        .by = group ? group : "the supervisor, which watches it"};
         bytes(out[n++].value, l->memory);
         out[n] = (struct explain_limit){.name = "cpu",
                                         .by = group ? group : "nothing here: no control group"};
@@ -93,4 +93,7 @@ void explain_limits(const struct box_limits *l, int kind, struct explain_limit o
         count(out[n++].value, l->inotify_watches, "");
         out[n] = (struct explain_limit){.name = "inotify instances", .by = "user namespace"};
         count(out[n++].value, l->inotify_instances, "");
+        out[n] = (struct explain_limit){.name = "door memory",
+                                        .by = "the door's own account, and rlimit behind it"};
+        bytes(out[n++].value, l->door_memory);
 }

@@ -15,7 +15,7 @@ struct explain_limit {
         char value[32]; /* "8.0 GiB", or "none" */
         const char *by; /* what enforces it */
 };
-enum { EXPLAIN_LIMITS = 8 };
+enum { EXPLAIN_LIMITS = 9 };
 
 /* explain_limits(limits, cgroup_kind, out): every limit, also those that are not set. */
 void explain_limits(const struct box_limits *, int cgroup_kind,

@@ -163,5 +163,5 @@ int explain_json(const struct session_plan *p)
         notes(&j, "notes", p, false);
         notes(&j, "left_out", p, true);
         json_close(&j, '}');
-        return out_json(&out);
+        return out_json("plan", &out);
 }

@@ -6,6 +6,8 @@
 #include "base/title.h"
 #include "box/weak.h"
 #include "cli/cmd.h"
+#include "cli/envelope.h"
+#include "cli/foreign.h"
 #include "cli/out.h"
 
 #include <errno.h>
@@ -16,25 +18,26 @@
 #include <unistd.h>
 
 const struct cmd *const cmd_table[] = {
-        &cmd_run,     &cmd_shell,    &cmd_create,  &cmd_exec,    &cmd_attach,   &cmd_cp,
-        &cmd_diff,    &cmd_apply,    &cmd_undo,    &cmd_history, &cmd_ps,       &cmd_logs,
-        &cmd_log,     &cmd_timeline, &cmd_report,  &cmd_audit,   &cmd_forward,  &cmd_ports,
-        &cmd_stop,    &cmd_rm,       &cmd_resume,  &cmd_fork,    &cmd_snapshot, &cmd_snapshots,
-        &cmd_turns,   &cmd_gc,       &cmd_allow,   &cmd_deny,    &cmd_rules,    &cmd_approvals,
-        &cmd_approve, &cmd_refuse,   &cmd_why,     &cmd_learn,   &cmd_trust,    &cmd_secret,
-        &cmd_secrets, &cmd_revoke,   &cmd_rotate,  &cmd_explain, &cmd_doctor,   &cmd_probe,
-        &cmd_profile, &cmd_policy,   &cmd_version, &cmd_help,    NULL,
+        &cmd_run,       &cmd_ps,        &cmd_diff,    &cmd_apply,    &cmd_undo,   &cmd_allow,
+        &cmd_exec,      &cmd_stop,      &cmd_rm,      &cmd_doctor,   &cmd_shell,  &cmd_create,
+        &cmd_attach,    &cmd_logs,      &cmd_cp,      &cmd_resume,   &cmd_fork,   &cmd_snapshot,
+        &cmd_snapshots, &cmd_turns,     &cmd_forward, &cmd_ports,    &cmd_gc,     &cmd_deny,
+        &cmd_rules,     &cmd_approvals, &cmd_approve, &cmd_refuse,   &cmd_why,    &cmd_learn,
+        &cmd_trust,     &cmd_policy,    &cmd_profile, &cmd_import,   &cmd_secret, &cmd_secrets,
+        &cmd_revoke,    &cmd_rotate,    &cmd_log,     &cmd_timeline, &cmd_report, &cmd_audit,
+        &cmd_history,   &cmd_explain,   &cmd_probe,   &cmd_version,  &cmd_help,   NULL,
 };
 
-/* Words people type by habit from elsewhere. */
+/* What is typed as a flag, and what is not for people; words of other tools are in foreign.c. */
 static const struct {
         const char *word;
         const struct cmd *cmd;
 } aliases[] = {
-        {"--help", &cmd_help},  {"-h", &cmd_help},      {"--version", &cmd_version},
-        {"-V", &cmd_version},   {"list", &cmd_ps},      {"ls", &cmd_ps},
-        {"kill", &cmd_stop},    {"delete", &cmd_rm},    {"probe-inside", &cmd_probe_inside},
-        {"check", &cmd_doctor}, {"vault", &cmd_secret}, {"profiles", &cmd_profile},
+        {"--help", &cmd_help},
+        {"-h", &cmd_help},
+        {"--version", &cmd_version},
+        {"-V", &cmd_version},
+        {"probe-inside", &cmd_probe_inside},
 };
 
 /* A descriptor 0, 1 or 2 that is closed would be given to the next file we open, and the box's
@@ -55,7 +58,9 @@ static const struct cmd *find(const char *word)
         for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
                 if (strcmp(word, aliases[i].word) == 0)
                         return aliases[i].cmd;
-        return NULL;
+        const struct cmd *as;
+        foreign_command(word, &as);
+        return as;
 }
 
 const char *cmd_near(const char *word)
@@ -67,11 +72,30 @@ const char *cmd_near(const char *word)
         return str_suggest(word, names, n);
 }
 
+/* unknown_flag(argv): a flag where a command belongs; -c of a shell has an exact equivalent. */
+static int unknown_flag(char **argv)
+{
+        char *shown = str_quote(argv[1]), *line = str_shell(argv[2] ? argv[2] : "LINE");
+        if (strcmp(argv[1], "-c") == 0)
+                out_say("there is no flag -c here; a line for a shell: ostiary run -- sh -c %s",
+                        line);
+        else
+                out_say("flags stand behind a command: ostiary run %s ... (ostiary help lists the "
+                        "commands)",
+                        shown);
+        free(line);
+        free(shown);
+        return EXIT_BAD_USAGE;
+}
+
 static int unknown(const char *word)
 {
         const char *near = cmd_near(word);
+        char *answer = foreign_words(word);
         char *shown = str_quote(word);
-        if (near)
+        if (answer)
+                out_say("%s", answer);
+        else if (near)
                 out_say("there is no command \"%s\"; did you mean: ostiary %s", shown, near);
         else
                 out_say("there is no command \"%s\" (ostiary help lists them; a program is run "
@@ -79,6 +103,7 @@ static int unknown(const char *word)
                         "ostiary run %s)",
                         shown, shown);
         free(shown);
+        free(answer);
         return EXIT_BAD_USAGE;
 }
 
@@ -93,8 +118,13 @@ int main(int argc, char **argv)
                 char *none[] = {(char[]){"help"}, NULL};
                 return cmd_help.run(1, none);
         }
+        /* "docker sandbox run", "e2b sandbox list": the second word is the command. */
+        if (argc > 2 && (strcmp(argv[1], "sandbox") == 0 || strcmp(argv[1], "container") == 0)) {
+                argc--;
+                argv++;
+        }
         const struct cmd *cmd = find(argv[1]);
         if (!cmd)
-                return unknown(argv[1]);
-        return cmd->run(argc - 1, argv + 1);
+                return argv[1][0] == '-' ? unknown_flag(argv) : unknown(argv[1]);
+        return envelope_close(cmd->run(argc - 1, argv + 1));
 }

@@ -6,6 +6,7 @@
 #include "base/exitcode.h"
 #include "base/fdio.h"
 #include "base/str.h"
+#include "cli/envelope.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -18,34 +19,28 @@
 
 int out_code(int err_code)
 {
-        switch ((enum err_code)err_code) {
-        case E_USAGE:
-                return EXIT_BAD_USAGE;
-        case E_NOEXEC:
-                return EXIT_NOEXEC;
-        case E_NOCMD:
-                return EXIT_NOCMD;
-        case E_NONE:
-        case E_SYSTEM:
-        case E_PROTO:
-        case E_INPUT:
-        case E_MACHINE:
-        case E_ABSENT:
-        case E_REFUSED:
-                break;
-        }
-        return EXIT_OURS;
+        return exitcode_of(err_code);
 }
 
 int out_error(const struct err *e)
 {
         out_wait(NULL);
-        if (e->code == E_MACHINE && !strstr(e->text, "ostiary doctor"))
-                out_say("%s; `ostiary doctor` says what this machine lacks and how to fix it",
-                        e->text);
-        else
-                out_say("%s", e->text);
-        return out_code((int)e->code);
+        bool leads = e->code == E_MACHINE && !strstr(e->text, "ostiary doctor");
+        char *words = str_fmt("%s%s", e->text,
+                              leads ? "; `ostiary doctor` says what this machine lacks and how to "
+                                      "fix it"
+                                    : "");
+        int code = out_code((int)e->code);
+        out_fault(code, words);
+        free(words);
+        return code;
+}
+
+int out_fault(int code, const char *sentence)
+{
+        out_say("%s", sentence);
+        envelope_error(code, sentence);
+        return code;
 }
 
 void out_say(const char *fmt, ...)
@@ -57,6 +52,7 @@ void out_say(const char *fmt, ...)
         /* One write: the line stays whole when others write to the same terminal. */
         char *line = str_fmt("ostiary: %s\n", words);
         fdio_write_all(STDERR_FILENO, line, strlen(line));
+        envelope_said(words);
         free(line);
         free(words);
 }
@@ -198,12 +194,9 @@ void out_wrap(size_t column, size_t indent, const char *text)
         }
 }
 
-int out_json(struct buf *b)
+int out_json(const char *kind, struct buf *b)
 {
-        buf_put_u8(b, '\n');
-        if (b->is_broken || fdio_write_all(STDOUT_FILENO, b->data, b->len) < 0)
-                return EXIT_OURS;
-        return EXIT_OK;
+        return envelope_data(kind, b);
 }
 
 /* The turning mark runs on a timer signal: what we wait for is one long call. */

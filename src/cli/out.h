@@ -21,6 +21,8 @@ struct buf;
 int out_error(const struct err *);
 /* out_code(err_code): only the exit code. */
 int out_code(int err_code);
+/* out_fault(exit_code, sentence): the same for a fault that is no struct err; returns the code. */
+int out_fault(int exit_code, const char *sentence);
 /* out_say(fmt, ...): one line on stderr. */
 void out_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -51,8 +53,9 @@ void out_table_print(struct out_table *);
  * ${column} already; every further line begins at ${indent}. */
 void out_wrap(size_t column, size_t indent, const char *text);
 
-/* out_json(b): a finished JSON text and its newline on stdout. Returns the exit code. */
-int out_json(struct buf *);
+/* out_json(kind, b): a finished JSON text, printed in the envelope of ${kind} when the command ends
+ * (envelope.h). Returns the exit code. */
+int out_json(const char *kind, struct buf *);
 
 /* out_wait(words): from now on, if it takes over a second, a turning mark and ${words} on stderr (a
  * terminal only); NULL ends it and leaves the line clean. */

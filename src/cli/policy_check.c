@@ -9,6 +9,7 @@
 #include "cli/out.h"
 #include "cli/policy_request.h"
 #include "policy/address_class.h"
+#include "policy/override.h"
 #include "policy/policy.h"
 
 #include <stdio.h>
@@ -41,13 +42,14 @@ static const char *by_level(enum door_level level, const struct policy_decision 
 }
 
 static void tell_json(const struct policy_request *r, const struct policy_decision *d,
-                      enum door_level level, const char *words, const char *rule, const char *cure)
+                      enum door_level level, const char *words, const char *rule, const char *as,
+                      const char *cure)
 {
         _cleanup_buf_ struct buf b = {0};
         struct json j = json_of(&b);
         json_open(&j, NULL, '{');
         json_str(&j, "request", r->shown);
-        bool is_default = d->why == POLICY_BY_DEFAULT;
+        bool is_default = d->why == POLICY_BY_DEFAULT && !as;
         json_str(&j, "verdict",
                  is_default && level == DOOR_EASY    ? "ask"
                  : is_default && level == DOOR_LEARN ? "allow"
@@ -58,15 +60,18 @@ static void tell_json(const struct policy_request *r, const struct policy_decisi
                 json_u64(&j, "line", d->line->line_no);
         json_str(&j, "rule", rule);
         json_str(&j, "reason", d->line ? d->line->rule.reason : NULL);
+        json_str(&j, "because", as);
         json_str(&j, "cure", cure);
         json_close(&j, '}');
-        out_json(&b);
+        out_json("verdict", &b);
 }
 
 static void tell(const struct policy_request *r, const struct policy_decision *d, const char *words,
-                 const char *rule, const char *cure, const char *box)
+                 const char *rule, const char *as, const char *cure, const char *box)
 {
         puts(words);
+        if (as)
+                printf("  %s\n", as);
         if (rule)
                 printf("  %s\n", rule);
         if (d->line && d->line->rule.reason)
@@ -87,7 +92,7 @@ static void tell(const struct policy_request *r, const struct policy_decision *d
                 printf("This line in ~/.config/ostiary/policy would allow it:\n  %s\n", cure);
         else if (cure)
                 printf("This line, before the one above, would allow it:\n  %s\n", cure);
-        else if (d->verdict == POLICY_DENY)
+        else if (d->verdict == POLICY_DENY && d->line)
                 puts("A deny! cannot be overridden; only the file that holds it can be changed.");
 }
 
@@ -102,19 +107,27 @@ int policy_check(const struct policy *p, const struct policy_check_how *how,
                 policy_decide(p, &q, &d);
                 q.kind = REQUEST_HTTP;
         }
-        if (d.verdict != POLICY_SPLICE)
+        _cleanup_override_ struct override over = {0};
+        if (d.verdict != POLICY_SPLICE && q.kind == REQUEST_HTTP) {
+                override_decide(p, &q, how->level == DOOR_LEARN, &over);
+                d = over.decision;
+        } else if (d.verdict != POLICY_SPLICE) {
                 policy_decide(p, &q, &d);
+        }
 
-        _cleanup_free_ char *own = policy_words(&d), *cure = policy_cure(&d, &q);
-        const char *level = by_level(how->level, &d), *words = level ? level : own;
+        _cleanup_free_ char *own = policy_words(&d);
+        _cleanup_free_ char *cure =
+                over.why ? over.cure ? str_dup(over.cure) : NULL : policy_cure(&d, &q);
+        const char *level = over.why ? NULL : by_level(how->level, &d),
+                   *words = level ? level : own;
         _cleanup_buf_ struct buf rule = {0};
         if (d.line)
                 rule_line_print(d.line, &rule);
         const char *text = d.line ? buf_cstr(&rule) : NULL;
         if (how->is_json)
-                tell_json(r, &d, how->level, words, text, cure);
+                tell_json(r, &d, how->level, words, text, over.why, cure);
         else
-                tell(r, &d, words, text, cure, how->box);
-        bool is_learnt = d.why == POLICY_BY_DEFAULT && how->level == DOOR_LEARN;
+                tell(r, &d, words, text, over.why, cure, how->box);
+        bool is_learnt = d.why == POLICY_BY_DEFAULT && !over.why && how->level == DOOR_LEARN;
         return is_let_through(d.verdict) || is_learnt ? EXIT_OK : EXIT_NEGATIVE;
 }

@@ -5,9 +5,11 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "policy/body_readers.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const struct {
         const char *name;
@@ -110,30 +112,18 @@ static int parse_headers(const struct strs *headers, struct policy_request *r, s
 }
 
 /* One step of a JSON pointer: ~1 is /, ~0 is ~. */
-static const json_t *step(const json_t *at, const char *token, size_t len)
+static void unescape_step(const char *token, size_t len, char key[256])
 {
-        char key[256];
         size_t n = 0;
-        for (size_t i = 0; i < len && n + 1 < sizeof key; i++) {
+        for (size_t i = 0; i < len && n + 1 < 256; i++) {
                 bool is_escape = token[i] == '~' && i + 1 < len;
                 key[n++] = !is_escape ? token[i] : token[++i] == '1' ? '/' : '~';
         }
         key[n] = 0;
-        uint64_t index = 0;
-        if (json_is_array(at) && str_u64(key, &index) == 0)
-                return json_array_get(at, (size_t)index);
-        return json_object_get(at, key);
 }
 
-static void visit_pointer(const json_t *at, const char *pointer, request_visit *visit, void *ctx)
+static void visit_value(const json_t *at, request_visit *visit, void *ctx)
 {
-        while (at && *pointer == '/') {
-                size_t n = strcspn(pointer + 1, "/");
-                at = step(at, pointer + 1, n);
-                pointer += 1 + n;
-        }
-        if (!at)
-                return;
         if (json_is_string(at)) {
                 visit(ctx, json_string_value(at), json_string_length(at));
                 return;
@@ -144,12 +134,59 @@ static void visit_pointer(const json_t *at, const char *pointer, request_visit *
         free(text);
 }
 
-static void body_each(void *body, enum rule_where where, const char *name, request_visit *visit,
-                      void *ctx)
+/* visit_pointer(at, pointer, visit, ctx): as the door does it (egress/body_pointer.c): a step that is
+ * * means every element or member, and a key in other letters counts together with an empty value.
+ * The depth is that of the pointer. */
+static void visit_pointer(const json_t *at, const char *pointer, request_visit *visit, void *ctx)
+{
+        if (*pointer != '/') {
+                visit_value(at, visit, ctx);
+                return;
+        }
+        size_t n = strcspn(pointer + 1, "/");
+        const char *rest = pointer + 1 + n, *name;
+        char key[256];
+        uint64_t index = 0;
+        json_t *v;
+        unescape_step(pointer + 1, n, key);
+        bool is_any = strcmp(key, "*") == 0;
+        bool is_index = !is_any && str_u64(key, &index) == 0;
+        for (size_t i = 0; i < json_array_size(at); i++)
+                if (is_any || (is_index && i == index))
+                        visit_pointer(json_array_get(at, i), rest, visit, ctx);
+        json_object_foreach((json_t *)at, name, v)
+        {
+                if (!is_any && strcasecmp(name, key) != 0)
+                        continue;
+                visit_pointer(v, rest, visit, ctx);
+                if (!is_any && strcmp(name, key) != 0)
+                        visit(ctx, "", 0);
+        }
+}
+
+/* visit_body(r, name, visit, ctx): body:text, body:graphql, body:xml/NAME of what --data gave. */
+static void visit_body(const struct policy_request *r, const char *name, request_visit *visit,
+                       void *ctx)
+{
+        const char *text = r->data;
+        if (strcmp(name, "graphql") == 0 && r->json)
+                text = json_string_value(json_object_get(r->json, "query"));
+        if (strcmp(name, "text") == 0)
+                visit(ctx, text, strlen(text));
+        else if (!text || !(strcmp(name, "graphql") == 0
+                                    ? body_graphql_each(text, strlen(text), visit, ctx)
+                                    : body_xml_each(text, strlen(text), name + 4, visit, ctx)))
+                visit(ctx, NULL, 0);
+}
+
+static void body_each(void *body, enum rule_where where, const char *name, bool is_loose,
+                      request_visit *visit, void *ctx)
 {
         const struct policy_request *r = body;
         if (where == RULE_FORM && r->form)
-                match_query_each(r->form, strlen(r->form), name, visit, ctx);
+                match_query_each(r->form, strlen(r->form), name, is_loose, visit, ctx);
+        if (where == RULE_BODY)
+                visit_body(r, name, visit, ctx);
         if (where != RULE_JSON || !r->json)
                 return;
         visit_pointer(r->json, name, visit, ctx);
@@ -160,6 +197,7 @@ static void body_each(void *body, enum rule_where where, const char *name, reque
 static void read_body(const char *data, struct policy_request *r)
 {
         r->request.body = REQUEST_BODY_READ;
+        r->data = data;
         r->request.body_each = body_each;
         r->request.body_ctx = r;
         if (data[0] != '{' && data[0] != '[') {

@@ -23,6 +23,7 @@ struct policy_request {
         struct strs header_words;
         json_t *json;
         char *form;
+        const char *data; /* what --data gave, borrowed; or NULL */
 };
 
 /* policy_request_make(words, headers, data, r, err): "METHOD URL" or a URL alone (GET; tcp://h:p

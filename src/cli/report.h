@@ -77,6 +77,7 @@ struct report {
         struct box_meta meta;
         int64_t begin_us, end_us;
         uint64_t events_n, groups_n[STORY_GROUP_COUNT];
+        struct strs alarmed; /* hosts toward which a placeholder was on its way */
         uint64_t requests_n, denied_n, alarms_n, bytes_up, bytes_down;
         uint64_t absent_n; /* calls that do not exist in a box: see story_text_is_absent */
         uint64_t execs_n, exits_n, cpu_us, peak_kib;

@@ -176,6 +176,14 @@ static bool is_reading(const struct story_event *e)
                !audit_record_is_refused(e->record);
 }
 
+static void on_alarm(struct report *r, const struct audit_record *rec)
+{
+        r->alarms_n++;
+        if (strcmp(rec->verdict, "deny") == 0 && r->alarmed.n < REPORT_HOSTS &&
+            !strs_has(&r->alarmed, rec->host))
+                strs_add(&r->alarmed, rec->host);
+}
+
 static void on_event(struct report *r, const struct story_event *e)
 {
         r->events_n++;
@@ -191,7 +199,7 @@ static void on_event(struct report *r, const struct story_event *e)
                 return;
         const struct audit_record *rec = e->record;
         if (e->group == STORY_ALARM)
-                r->alarms_n++;
+                on_alarm(r, rec);
         else if (story_text_is_bad(e))
                 r->denied_n++;
         else if (story_text_is_absent(rec))
@@ -269,6 +277,7 @@ void report_free(struct report *r)
         }
         free(r->changes);
         strs_free(&r->change_notes);
+        strs_free(&r->alarmed);
         for (size_t i = 0; i < r->secrets_n; i++) {
                 free(r->secrets[i].name);
                 strs_free(&r->secrets[i].hosts);

@@ -62,7 +62,7 @@ static void head(const struct report *r, struct buf *b)
 static void ending(const struct report *r, struct buf *b)
 {
         const struct box_meta *m = &r->meta;
-        if (m->state == BOX_RUNNING || m->state == BOX_STARTING)
+        if (box_state_is_alive(m->state))
                 buf_put_str(b, "<span class=\"pill warn\">still running</span>");
         else if (m->state == BOX_DEAD)
                 buf_put_str(b, "<span class=\"pill bad\">its supervisor was killed</span>");

@@ -78,7 +78,7 @@ void report_hosts_sort(struct report *r)
 static void put_cure(const struct report *r, const struct report_host *h, struct buf *b)
 {
         _cleanup_free_ char *shown = str_quote(h->cure);
-        if (!*shown || strchr(shown, '\''))
+        if (!*shown || strchr(shown, '\'') || strs_has(&r->alarmed, h->host))
                 return;
         buf_put_str(b, "<br><code>ostiary allow ");
         html_text(b, r->id);

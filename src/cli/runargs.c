@@ -2,8 +2,10 @@
  */
 #include "cli/runargs.h"
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fdio.h"
 #include "base/str.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
@@ -12,14 +14,18 @@
 #include "session/profiles.h"
 #include "session/publish.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void add(struct runargs *r, size_t *n, const struct arg *from, size_t count)
 {
         for (size_t i = 0; i < count && *n + 1 < RUNARGS_FLAGS_MAX; i++)
                 r->flags[(*n)++] = from[i];
 }
+
+enum { ENV_FILE_MAX = 1 << 20 };
 
 #define ADD(table) add(r, &n, table, sizeof(table) / sizeof *(table))
 
@@ -40,11 +46,13 @@ void runargs_init(struct runargs *r, const struct cmd *cmd, enum runargs_kind ki
                         "what the agent needs (ostiary profile ls)"),
                 ARG_LIST('e', "env", &r->env, "NAME[=VALUE]",
                          "set a variable, or pass on your own"),
+                ARG_LIST(0, "env-file", &r->env_files, "FILE",
+                         "the same from a file: NAME=VALUE or NAME on each line"),
                 ARG_LIST(0, "bind", &r->binds, "PATH[:MODE]",
                          "show a host path at its own place; MODE is ro (default), rw or cow"),
                 ARG_LIST(0, "limit", &r->limits, "KEY=VALUE",
-                         "memory, cpu, pids, files, disk, time or inotify: memory=4G cpu=1.5 "
-                         "time=8h"),
+                         "memory, cpu, pids, files, disk, time, inotify or door-memory: memory=4G "
+                         "cpu=1.5 time=8h"),
                 ARG_LIST(0, "allow", &o->allow, "RULE",
                          "let it reach something: 'GET example.org/api/**'; repeatable"),
                 ARG_LIST(0, "deny", &o->deny, "RULE", "refuse it something; wins over --allow"),
@@ -79,6 +87,8 @@ void runargs_init(struct runargs *r, const struct cmd *cmd, enum runargs_kind ki
                         "begin with what a snapshot holds (ostiary snapshots)"),
                 ARG_BOOL(0, "turns", &o->is_turns,
                          "keep what each command changes apart (ostiary help turns)"),
+                ARG_BOOL(0, "json", &r->is_json,
+                         kind == RUNARGS_RUN ? "with -d: the box as JSON" : "the box as JSON"),
                 ARG_BOOL(0, "keep", &o->is_kept, "keep the box at its end, even without changes"),
                 ARG_BOOL(0, "rm", &o->is_removed, "discard the box at its end, changes included"),
                 ARG_BOOL(
@@ -93,6 +103,7 @@ void runargs_init(struct runargs *r, const struct cmd *cmd, enum runargs_kind ki
                 ARG_BOOL(0, "new", &r->is_fresh, "start a new box without asking"),
                 ARG_BOOL('d', "detach", &r->is_detached,
                          "do not attach; print the box's name; keep it when it ends"),
+                ARG_BOOL('i', "interactive", &r->is_interactive, NULL),
                 ARG_INT('t', "tty", &r->tty, 1, "give the command a terminal"),
                 ARG_INT('T', "no-tty", &r->tty, 0, "give it pipes, also on a terminal"),
                 ARG_STR(0, "terminal", &r->terminal, "POLICY",
@@ -118,6 +129,7 @@ void runargs_free(struct runargs *r)
         session_opts_free(&r->opts);
         store_free(&r->store);
         strs_free(&r->env);
+        strs_free(&r->env_files);
         strs_free(&r->limits);
         strs_free(&r->binds);
 }
@@ -152,6 +164,40 @@ int runargs_stream(struct args *a, struct stream *s, const char *terminal, const
                                 detach_key),
                        -1;
         return 0;
+}
+
+/* read_env_files(r): their lines, before those of --env, as other tools read them: no quotes, # and
+ * empty lines are skipped. What they hold may be keys, so it is wiped like the rest. */
+static int read_env_files(struct runargs *r)
+{
+        struct strs lines = {0};
+        int got = 0;
+        for (size_t i = 0; got == 0 && i < r->env_files.n; i++) {
+                struct err err = {0};
+                char *text = fdio_read_file(AT_FDCWD, r->env_files.v[i], ENV_FILE_MAX, &err);
+                if (!text) {
+                        err.code = E_INPUT;
+                        err_add(&err, "--env-file");
+                        r->args.exit_code = out_error(&err);
+                        got = -1;
+                        break;
+                }
+                for (char *at = text, *line; (line = strsep(&at, "\n"));) {
+                        size_t n = strlen(line);
+                        if (n && line[n - 1] == '\r')
+                                line[n - 1] = 0;
+                        if (*line && *line != '#')
+                                strs_add(&lines, line);
+                }
+                explicit_bzero(text, strlen(text));
+                free(text);
+        }
+        if (got == 0)
+                got = runargs_env(&r->args, &lines, &r->opts.env);
+        for (size_t i = 0; i < lines.n; i++)
+                explicit_bzero(lines.v[i], strlen(lines.v[i]));
+        strs_free(&lines);
+        return got;
 }
 
 static int read_binds(struct runargs *r)
@@ -252,6 +298,23 @@ static int check_words(struct runargs *r)
         return 0;
 }
 
+/* check_allow(r): nono's --allow takes a directory, ours a rule. */
+static int check_allow(struct runargs *r)
+{
+        for (size_t i = 0; i < r->opts.allow.n; i++) {
+                const char *v = r->opts.allow.v[i];
+                if (v[0] != '/' && v[0] != '~' && !str_starts(v, "./") && strcmp(v, ".") != 0)
+                        continue;
+                _cleanup_free_ char *shown = str_quote(v);
+                args_bad(&r->args,
+                         "--allow is a rule about the network; a path is shown with --bind %s:rw, "
+                         "the project with --workspace",
+                         shown);
+                return -1;
+        }
+        return 0;
+}
+
 static int read_values(struct runargs *r)
 {
         struct session_opts *o = &r->opts;
@@ -273,7 +336,7 @@ static int read_values(struct runargs *r)
                         return args_bad(&r->args, "--limit: %s", err.text), -1;
                 strs_add(&o->limits, r->limits.v[i]);
         }
-        if (check_publish(r) < 0)
+        if (check_publish(r) < 0 || check_allow(r) < 0)
                 return -1;
         if (r->force && !*r->force)
                 return args_bad(&r->args, "--force wants a reason, in words"), -1;
@@ -281,11 +344,16 @@ static int read_values(struct runargs *r)
                 o->from = str_dup(r->from);
         if (r->from && r->is_resumed)
                 return args_bad(&r->args, "--from and --resume contradict each other"), -1;
+        if (r->kind == RUNARGS_RUN && r->is_json && !r->is_detached)
+                return args_bad(&r->args, "--json goes with -d: otherwise the output is the "
+                                          "command's own"),
+                       -1;
         if (r->is_fresh && r->is_resumed)
                 return args_bad(&r->args, "--new and --resume contradict each other"), -1;
         if (o->is_kept && o->is_removed)
                 return args_bad(&r->args, "--keep and --rm contradict each other"), -1;
-        if (runargs_env(&r->args, &r->env, &o->env) < 0 || read_binds(r) < 0 || read_proxy(r) < 0)
+        if (read_env_files(r) < 0 || runargs_env(&r->args, &r->env, &o->env) < 0 ||
+            read_binds(r) < 0 || read_proxy(r) < 0)
                 return -1;
         for (size_t i = 0; i < r->env.n;
              i++) /* it may be a key that is to be a secret of the box */
@@ -334,6 +402,19 @@ static int refuse_near(struct runargs *r, const char *word)
         return -1;
 }
 
+/* refuse_pair(r, word): bubblewrap's --bind takes two paths, and the second would be the command. */
+static int refuse_pair(struct runargs *r, const char *word)
+{
+        const char *last = r->binds.n ? r->binds.v[r->binds.n - 1] : NULL;
+        struct stat st;
+        if (!last || word[0] != '/' || strncmp(last, word, strlen(word)) != 0 ||
+            stat(word, &st) < 0 || !S_ISDIR(st.st_mode))
+                return 0;
+        args_bad(&r->args, "--bind takes one path, which is seen at its own place: --bind %s:rw",
+                 word);
+        return -1;
+}
+
 /* read_words(r): after the flags. AGENT may be followed by more flags and then by words for it. */
 static int read_words(struct runargs *r)
 {
@@ -344,10 +425,13 @@ static int read_words(struct runargs *r)
                 return -1;
         if (word && !r->profile && is_profile(r, word)) {
                 r->profile = word;
-                a->hint = "flags for the agent itself go after --";
+                a->agent = word;
                 word = args_next(a);
                 if (a->is_over)
                         return -1;
+                /* An agent's --resume has a session behind it; ours has nothing. */
+                if (word && strcmp(a->argv[a->at - 2], "--resume") == 0)
+                        return args_for_agent(a, "--resume", word);
                 if (word)
                         strs_add(&o->extra_args, word);
                 for (char **w = args_rest(a); *w; w++)
@@ -355,7 +439,7 @@ static int read_words(struct runargs *r)
                 return 0;
         }
         if (word) {
-                if (!r->profile && refuse_near(r, word) < 0)
+                if (refuse_pair(r, word) < 0 || (!r->profile && refuse_near(r, word) < 0))
                         return -1;
                 strs_add(&o->argv, word);
         }
@@ -390,4 +474,43 @@ void runargs_attach(struct runargs *r)
         term_size(&o->cols, &o->rows);
         r->stream.is_tty = o->is_tty && isatty(STDIN_FILENO) && !r->is_detached;
         r->stream.has_stdin = o->has_stdin;
+}
+
+int runargs_fixed(const struct runargs *r, const char *id, struct err *err)
+{
+        const struct session_opts *o = &r->opts;
+        const struct {
+                bool is_said;
+                const char *flag;
+        } rows[] = {
+                {o->is_unmasked, "--no-mask"},
+                {r->env.n > 0, "--env"},
+                {r->binds.n > 0, "--bind"},
+                {r->limits.n > 0, "--limit"},
+                {o->allow.n > 0, "--allow"},
+                {o->deny.n > 0, "--deny"},
+                {o->policy.n > 0, "--policy"},
+                {o->secrets.n > 0, "--secret"},
+                {r->identity, "--as"},
+                {r->level, "--level"},
+                {r->proxy, "--upstream-proxy"},
+                {r->door_fault, "--on-door-fault"},
+                {r->audit, "--audit"},
+                {r->audit_full, "--audit-full"},
+                {r->cwd, "--cwd"},
+                {r->name, "--name"},
+                {o->publish.n > 0, "--publish"},
+                {o->is_turns, "--turns"},
+                {o->is_removed, "--rm"},
+        };
+        _cleanup_buf_ struct buf said = {0};
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+                if (rows[i].is_said)
+                        buf_put_fmt(&said, "%s%s", said.len ? ", " : "", rows[i].flag);
+        if (said.len == 0)
+                return 0;
+        return err_set(err, E_USAGE,
+                       "box %s goes on with the flags it was started with, so %s cannot be said "
+                       "now: leave it out, or start a new box with --new",
+                       id, buf_cstr(&said));
 }

@@ -23,14 +23,16 @@ struct runargs {
         struct session_opts opts;
         struct stream stream;
         struct store store;
-        bool is_detached; /* -d */
-        bool is_resumed;  /* --resume */
-        bool is_fresh;    /* --new */
+        bool is_detached;    /* -d */
+        bool is_resumed;     /* --resume */
+        bool is_fresh;       /* --new */
+        bool is_json;        /* --json */
+        bool is_interactive; /* -i: of other tools; input is passed on always */
 
         /* as written, before they are understood */
         const char *name, *profile, *workspace, *cwd, *force, *terminal, *detach_key, *level,
                 *door_fault, *proxy, *identity, *from, *audit, *audit_full;
-        struct strs env, limits, binds;
+        struct strs env, env_files, limits, binds;
         int tty; /* 1 -t, 0 -T, -1 neither */
         struct arg flags[RUNARGS_FLAGS_MAX];
         struct args args;
@@ -49,6 +51,10 @@ int runargs_parse(struct runargs *);
 /* runargs_attach(r): what of the terminal the command gets: fills opts.is_tty, size and stdin, and
  * r->stream. */
 void runargs_attach(struct runargs *);
+
+/* runargs_fixed(r, id, err): -1 and a sentence when the line has a flag that shapes a box, which box
+ * ${id} has got already. */
+int runargs_fixed(const struct runargs *, const char *id, struct err *);
 
 /* The two flag values that exec and attach share with run. 0, or -1 after args_bad. */
 int runargs_stream(struct args *, struct stream *, const char *terminal, const char *detach_key);

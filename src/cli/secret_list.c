@@ -9,6 +9,7 @@
 #include "base/fdio.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "cli/envelope.h"
 #include "cli/out.h"
 #include "session/vault_key.h"
 
@@ -57,13 +58,13 @@ static int as_json(char *text)
                 json_open(&j, NULL, '{');
                 json_str(&j, "name", f[NAME]);
                 json_str(&j, "provider", *f[PROVIDER] ? f[PROVIDER] : NULL);
-                json_u64(&j, "created", number(f[CREATED]));
-                json_u64(&j, "changed", number(f[CHANGED]));
+                envelope_time(&j, "created", (int64_t)number(f[CREATED]) * 1000000);
+                envelope_time(&j, "changed", (int64_t)number(f[CHANGED]) * 1000000);
                 json_str(&j, "note", f[NOTE]);
                 json_close(&j, '}');
         }
         json_close(&j, ']');
-        return out_json(&out);
+        return out_json("vault", &out);
 }
 
 static int as_table(char *text)
@@ -84,7 +85,8 @@ static int as_table(char *text)
         return EXIT_OK;
 }
 
-int secret_list(const char *data_dir, char *const argv[], bool is_json)
+/* listen_to(data_dir, argv, b): start the program and read what it prints. Its exit code. */
+static int listen_to(const char *data_dir, char *const argv[], struct buf *b)
 {
         struct err err = {0};
         _cleanup_close_ int list = memfd_create("list", MFD_CLOEXEC);
@@ -95,11 +97,45 @@ int secret_list(const char *data_dir, char *const argv[], bool is_json)
         int code = vault_key_program(data_dir, argv, list, &err);
         if (code != 0)
                 return code < 0 ? out_error(&err) : code;
-        _cleanup_buf_ struct buf b = {.max = LIST_MAX + 4096};
-        if (lseek(list, 0, SEEK_SET) < 0 || fdio_read_all(list, &b, LIST_MAX) < 0) {
+        b->max = LIST_MAX + 4096;
+        if (lseek(list, 0, SEEK_SET) < 0 || fdio_read_all(list, b, LIST_MAX) < 0) {
                 err_sys(&err, "read the list");
                 return out_error(&err);
         }
-        buf_put_u8(&b, 0);
+        buf_put_u8(b, 0);
+        return EXIT_OK;
+}
+
+int secret_list(const char *data_dir, char *const argv[], bool is_json)
+{
+        _cleanup_buf_ struct buf b = {0};
+        int code = listen_to(data_dir, argv, &b);
+        if (code != EXIT_OK)
+                return code;
         return is_json ? as_json((char *)b.data) : as_table((char *)b.data);
+}
+
+int secret_said(const char *data_dir, char *const argv[], const char *verb, const char *name)
+{
+        _cleanup_buf_ struct buf b = {0}, out = {0};
+        int code = listen_to(data_dir, argv, &b);
+        if (code != EXIT_OK) {
+                /* The program told people why; it alone holds the values, so its words stay there. */
+                _cleanup_free_ char *said =
+                        str_fmt("secret %s failed (standard error says why)", verb);
+                envelope_error(code, said);
+                return code;
+        }
+        struct json j = json_of(&out);
+        char *text = (char *)b.data;
+        json_open(&j, NULL, '{');
+        json_str(&j, "verb", verb);
+        json_str(&j, "name", name);
+        json_open(&j, "lines", '[');
+        for (char *line; (line = strsep(&text, "\n"));)
+                if (*line)
+                        json_str(&j, NULL, line);
+        json_close(&j, ']');
+        json_close(&j, '}');
+        return out_json("vault-change", &out);
 }

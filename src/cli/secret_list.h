@@ -8,4 +8,8 @@
  * says. Returns the exit code. */
 int secret_list(const char *data_dir, char *const argv[], bool is_json);
 
+/* secret_said(data_dir, argv, verb, name): start the vault's program for ${verb} and tell as JSON what
+ * it printed. The exit code. */
+int secret_said(const char *data_dir, char *const argv[], const char *verb, const char *name);
+
 #endif

@@ -20,8 +20,19 @@ void sink_open(struct sink *k, int fd, const struct filter_policy *p)
                 fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || (S_ISCHR(st.st_mode) && !k->is_tty));
         if (k->is_tty) {
                 filter_init(&k->filter, p);
-                term_watch(fd, &k->filter.modes);
+                term_watch(fd, &k->filter.modes, NULL);
         }
+}
+
+void sink_follow(struct sink *k, struct screen *s)
+{
+        if (!k->is_tty || k->filter.policy.is_raw)
+                return;
+        uint32_t cols, rows;
+        term_size(&cols, &rows);
+        screen_init(s, rows, cols);
+        k->screen = s;
+        term_watch(k->fd, &k->filter.modes, s);
 }
 
 bool sink_is_full(const struct sink *k)
@@ -60,10 +71,15 @@ void sink_put(struct sink *k, const void *p, size_t n)
 {
         if (k->is_gone)
                 return;
-        if (k->is_tty)
+        if (k->screen) {
+                _cleanup_buf_ struct buf passed = {0};
+                filter_feed(&k->filter, p, n, &passed);
+                screen_feed(k->screen, passed.data, passed.len, &k->out);
+        } else if (k->is_tty) {
                 filter_feed(&k->filter, p, n, &k->out);
-        else
+        } else {
                 buf_put(&k->out, p, n);
+        }
         sink_flush(k);
 }
 

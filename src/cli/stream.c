@@ -10,8 +10,10 @@
 #include "base/err.h"
 #include "base/exitcode.h"
 #include "base/fdio.h"
+#include "base/str.h"
 #include "cli/ended.h"
 #include "cli/out.h"
+#include "cli/row.h"
 #include "cli/sink.h"
 #include "cli/term.h"
 #include "wire/frame.h"
@@ -36,9 +38,11 @@ struct loop {
         struct buf refused; /* hosts, for the end */
         bool is_over;
         int code;
-        int early_n;         /* signals that came before the command ran */
-        uint32_t offer_port; /* what the prefix and f would forward */
-        bool is_owed;        /* that was typed: the answer is shown also to the quiet */
+        int early_n;  /* signals that came before the command ran */
+        bool is_owed; /* a key was typed: the answer is shown also to the quiet */
+        struct screen screen;
+        struct row row;
+        uint64_t told_question; /* where there is no row: the last that was told of */
 };
 
 /* --- towards the box -------------------------------------------------------------------------- */
@@ -82,11 +86,83 @@ static void send_u32(struct loop *l, uint32_t type, uint32_t a, const uint32_t *
         send_data(l, type, body.data, body.len);
 }
 
+/* send_size(l): of the terminal, without the rows that are ours. */
 static void send_size(struct loop *l)
 {
         uint32_t cols, rows;
         term_size(&cols, &rows);
+        if (l->row.sink) {
+                cols = l->screen.cols;
+                rows = l->screen.rows;
+        }
         send_u32(l, MSG_RESIZE, cols, &rows);
+}
+
+/* send_typed(l): what the terminal would have answered, had it as many rows as the box. */
+static void send_typed(struct loop *l)
+{
+        struct buf *typed = &l->screen.typed;
+        if (typed->len)
+                send_data(l, MSG_STDIN, typed->data, typed->len);
+        typed->len = 0;
+}
+
+/* show_row(l): something that waits came, went or was answered. */
+static void show_row(struct loop *l)
+{
+        if (!row_update(&l->row))
+                return;
+        const struct screen *s = &l->screen;
+        l->s->detach.below = s->below;
+        send_size(l);
+        if (s->has_size_reports) {
+                buf_put_fmt(&l->screen.typed, "\033[48;%u;%u;0;0t", s->rows, s->cols);
+                send_typed(l);
+        }
+}
+
+/* on_letter(l, letter): behind the prefix. */
+static void on_letter(struct loop *l, char letter)
+{
+        struct row_act act = row_letter(&l->row, letter);
+        l->is_owed |= act.what != ROW_NO_ACT;
+        if (act.what == ROW_FORWARD)
+                send_u32(l, MSG_FORWARD, act.port, NULL);
+        if (act.what != ROW_ANSWER)
+                return;
+        _cleanup_buf_ struct buf body = {0};
+        buf_put_u64(&body, act.question);
+        buf_put_u32(&body, act.is_yes);
+        buf_put_u32(&body, act.is_kept);
+        send_data(l, MSG_ANSWER, body.data, body.len);
+}
+
+/* on_keys(l, bytes, n): to the box, but for those that are ours. */
+static void on_keys(struct loop *l, const uint8_t *bytes, size_t n)
+{
+        struct detach *d = &l->s->detach;
+        while (n > 0 && !l->is_over) {
+                _cleanup_buf_ struct buf keys = {0};
+                enum detach_event event;
+                char letter;
+                size_t used = detach_feed(d, bytes, n, &keys, &event, &letter);
+                if (keys.len)
+                        send_data(l, MSG_STDIN, keys.data, keys.len);
+                bytes += used;
+                n -= used;
+                if (event == DETACH_PREFIX)
+                        d->takes = row_press(&l->row);
+                else if (event == DETACH_LETTER)
+                        on_letter(l, letter);
+                else if (event == DETACH_OTHER)
+                        row_pass(&l->row);
+                if (event == DETACH_LEAVE) {
+                        l->s->is_detached = true;
+                        over(l, EXIT_OK);
+                } else if (event != DETACH_NOTHING) {
+                        show_row(l);
+                }
+        }
 }
 
 static void on_input(struct loop *l)
@@ -109,19 +185,42 @@ static void on_input(struct loop *l)
                 send_data(l, MSG_STDIN, bytes, (size_t)n);
                 return;
         }
-        _cleanup_buf_ struct buf keys = {0};
-        bool is_leaving = detach_feed(&l->s->detach, bytes, (size_t)n, &keys);
-        if (keys.len)
-                send_data(l, MSG_STDIN, keys.data, keys.len);
-        if (l->s->detach.is_answered) {
-                l->s->detach.is_answered = false;
-                l->is_owed = true;
-                send_u32(l, MSG_FORWARD, l->offer_port, NULL);
+        on_keys(l, bytes, (size_t)n);
+}
+
+/* on_resize(l): the terminal has another size, or was somebody else's for a while. */
+static void on_resize(struct loop *l)
+{
+        uint32_t cols, rows;
+        term_size(&cols, &rows);
+        if (l->row.sink) {
+                screen_resize(&l->screen, rows, cols, &l->out[0].out);
+                sink_flush(&l->out[0]);
+                l->s->detach.below = l->screen.below;
+                row_update(&l->row);
         }
-        if (is_leaving) {
-                l->s->is_detached = true;
-                over(l, EXIT_OK);
+        send_size(l);
+}
+
+/* on_stop(l): the terminal is given back as far as it can be: our rows and its settings. */
+static void on_stop(struct loop *l)
+{
+        if (l->row.sink) {
+                screen_reserve(&l->screen, NULL, 0, &l->out[0].out);
+                sink_flush(&l->out[0]);
         }
+        term_pause();
+        raise(SIGSTOP);
+}
+
+/* on_continue(l): a shell has written below the box's screen meanwhile. */
+static void on_continue(struct loop *l)
+{
+        term_raw(NULL);
+        if (l->row.sink && l->screen.below == 0)
+                screen_lost(&l->screen);
+        on_resize(l);
+        show_row(l);
 }
 
 static void on_signal(struct loop *l, int sig)
@@ -130,13 +229,14 @@ static void on_signal(struct loop *l, int sig)
         switch (sig) {
         case SIGWINCH:
                 if (s->is_tty && s->is_started)
-                        send_size(l);
+                        on_resize(l);
+                return;
+        case SIGTSTP:
+                on_stop(l);
                 return;
         case SIGCONT:
-                if (s->is_tty && s->is_started) {
-                        term_raw(NULL);
-                        send_size(l);
-                }
+                if (s->is_tty && s->is_started)
+                        on_continue(l);
                 return;
         case SIGHUP:
                 s->is_detached = true;
@@ -182,6 +282,9 @@ static void on_started(struct loop *l)
                 s->on_started(s, s->ctx);
         if (s->is_tty && term_raw(&err) < 0)
                 out_error(&err);
+        if (s->is_tty)
+                sink_follow(&l->out[0], &l->screen);
+        row_init(&l->row, &l->out[0], s->id, s->detach.is_off ? 0 : s->detach.base, s->is_quiet);
         l->is_in_open = s->has_stdin;
 }
 
@@ -206,9 +309,49 @@ static void on_url(struct loop *l, struct cur *body)
         if (cur_lstr(body, MSG_URL_MAX, &url) < 0 || cur_u32(body, &port) < 0 || port > 65535)
                 return;
         bool has_keys = s->is_tty && s->is_started && !s->detach.is_off;
-        s->detach.is_asked = has_keys && port;
-        l->offer_port = port;
-        ended_url(s->is_tty && s->is_started, s->id, url, port, has_keys ? s->detach.base : 0);
+        if (s->is_started)
+                row_url(&l->row, url, has_keys ? port : 0);
+        if (!row_is_on(&l->row))
+                ended_url(s->is_tty && s->is_started, s->id, url, port,
+                          has_keys ? s->detach.base : 0);
+        else
+                show_row(l);
+}
+
+/* on_words(l, words, is_alarm): a sentence, in the row or where there is none. */
+static void on_words(struct loop *l, const char *words, bool is_alarm)
+{
+        bool is_shown = is_alarm || !l->s->is_quiet || l->is_owed;
+        if (row_is_on(&l->row)) {
+                if (is_alarm)
+                        row_alarm(&l->row, words);
+                else
+                        row_notice(&l->row, words, l->is_owed);
+                show_row(l);
+        } else if (is_shown) {
+                ended_notice(l->s->is_tty && l->s->is_started, words);
+        }
+        l->is_owed &= is_alarm;
+}
+
+/* on_waiting(l, body): which question waits. Without a row it is a sentence, once. */
+static void on_waiting(struct loop *l, struct cur *body)
+{
+        struct row *r = &l->row;
+        if (!l->s->is_started)
+                return;
+        row_waiting(r, body);
+        const struct row_item *q = &r->items[ROW_QUESTION];
+        if (row_is_on(r)) {
+                show_row(l);
+        } else if (q->text && q->id != l->told_question) {
+                l->told_question = q->id;
+                _cleanup_free_ char *words = str_fmt(
+                        "the box asks: %s; in another terminal: ostiary approve %s/%llu (or "
+                        "refuse)",
+                        q->text, l->s->id, (unsigned long long)q->id);
+                ended_notice(l->s->is_tty, words);
+        }
 }
 
 static void on_frame(struct loop *l, struct frame *f)
@@ -220,6 +363,7 @@ static void on_frame(struct loop *l, struct frame *f)
                 return;
         case MSG_STDOUT:
                 sink_put(&l->out[0], f->body.p, f->body.left);
+                send_typed(l);
                 return;
         case MSG_STDERR:
                 sink_put(&l->out[1], f->body.p, f->body.left);
@@ -228,15 +372,17 @@ static void on_frame(struct loop *l, struct frame *f)
                 on_replay(l, &f->body);
                 return;
         case MSG_NOTICE:
-                if (cur_lstr(&f->body, 4096, &words) == 0 && (!l->s->is_quiet || l->is_owed))
-                        ended_notice(l->s->is_tty && l->s->is_started, words);
-                l->is_owed = false;
+                if (cur_lstr(&f->body, 4096, &words) == 0)
+                        on_words(l, words, false);
                 free(words);
                 return;
         case MSG_ALARM: /* also to those who want no notices */
                 if (cur_lstr(&f->body, 8192, &words) == 0)
-                        ended_notice(l->s->is_tty && l->s->is_started, words);
+                        on_words(l, words, true);
                 free(words);
+                return;
+        case MSG_WAITING:
+                on_waiting(l, &f->body);
                 return;
         case MSG_REFUSED:
                 l->refused.len = 0;
@@ -265,6 +411,7 @@ static void on_frame(struct loop *l, struct frame *f)
                 }
                 l->s->is_ended = true;
                 l->s->is_kept = e.is_kept;
+                row_last_words(&l->row, false);
                 ended_say(&e);
                 if (!l->s->is_quiet)
                         ended_refused(&l->refused, l->s->id, e.is_kept);
@@ -300,7 +447,8 @@ static void on_socket(struct loop *l)
 
 /* --- the loop --------------------------------------------------------------------------------- */
 
-static int catch_signals(void)
+/* catch_signals(is_tty): a client whose terminal is raw is stopped by itself, after putting it back. */
+static int catch_signals(bool is_tty)
 {
         static const int ours[] = {SIGWINCH, SIGCONT, SIGHUP,  SIGTERM,
                                    SIGINT,   SIGQUIT, SIGUSR1, SIGUSR2};
@@ -313,6 +461,8 @@ static int catch_signals(void)
                 if (was.sa_handler != SIG_IGN)
                         sigaddset(&set, ours[i]);
         }
+        if (is_tty)
+                sigaddset(&set, SIGTSTP);
         signal(SIGPIPE, SIG_IGN);
         sigprocmask(SIG_BLOCK, &set, NULL);
         return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -343,8 +493,10 @@ static void turn(struct loop *l, int sig_fd)
         };
         if (is_full && !l->queue.len)
                 p[SOCK].fd = -1; /* a hang-up would be reported again and again */
-        if (poll(p, 5, -1) < 0)
+        if (poll(p, 5, row_wait_ms(&l->row)) < 0)
                 return;
+        if (l->s->is_started && row_wait_ms(&l->row) == 0)
+                show_row(l);
         if (p[SIG].revents) {
                 struct signalfd_siginfo info;
                 while (!l->is_over && read(sig_fd, &info, sizeof info) == sizeof info)
@@ -363,13 +515,23 @@ static void turn(struct loop *l, int sig_fd)
         tell_gone(l);
 }
 
+/* leave_screen(deep): off the lines that the box drew, of which ${deep} are below the cursor. */
+static void leave_screen(unsigned deep)
+{
+        _cleanup_buf_ struct buf b = {0};
+        if (deep)
+                buf_put_fmt(&b, "\033[%uB", deep);
+        buf_put_fmt(&b, "\r\n");
+        fdio_write_all(STDERR_FILENO, b.data, b.len); /* the terminal may be gone: nothing to do */
+}
+
 int stream_run(struct stream *s, int sock)
 {
         _cleanup_close_ int owned = sock;
         static struct loop l;
         l = (struct loop){.s = s, .sock = owned};
         fcntl(owned, F_SETFL, fcntl(owned, F_GETFL) | O_NONBLOCK);
-        _cleanup_close_ int sig_fd = catch_signals();
+        _cleanup_close_ int sig_fd = catch_signals(s->is_tty);
         if (sig_fd < 0) {
                 out_say("cannot watch for signals: %s", strerror(errno));
                 return EXIT_OURS;
@@ -383,13 +545,22 @@ int stream_run(struct stream *s, int sock)
                 sink_close(&l.out[0]);
                 sink_close(&l.out[1]);
         }
+        if (l.screen.below && s->is_detached) { /* somebody else may be attached */
+                uint32_t rows = l.screen.rows + l.screen.below;
+                send_u32(&l, MSG_RESIZE, l.screen.cols, &rows);
+        }
+        unsigned deep = l.row.sink ? screen_deep(&l.screen) : 0;
         term_restore();
         buf_free(&l.queue);
         buf_free(&l.refused);
         if (s->is_detached && s->is_tty && s->is_started)
-                fdio_write_all(STDERR_FILENO, "\r\n", 2); /* off the line the box was on */
+                leave_screen(deep);
+        if (!s->is_ended)
+                row_last_words(&l.row, s->is_detached);
         if (s->is_detached && !s->is_quiet)
                 out_say("detached from %s; ostiary attach %s to come back", s->id, s->id);
+        row_free(&l.row);
+        screen_free(&l.screen);
         return l.code;
 }
 

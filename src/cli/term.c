@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "cli/filter.h"
+#include "cli/screen.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ static volatile sig_atomic_t is_raw;
 static struct {
         int fd;
         const struct filter_modes *modes;
+        const struct screen *screen;
 } watched[2];
 static volatile sig_atomic_t watched_n;
 
@@ -48,8 +50,10 @@ void term_size(uint32_t *cols, uint32_t *rows)
 void term_restore(void)
 {
         for (; watched_n > 0; watched_n--) {
-                char bytes[FILTER_RESET_MAX];
-                size_t n = filter_reset(watched[watched_n - 1].modes, bytes, sizeof bytes);
+                char bytes[SCREEN_UNDO_MAX + FILTER_RESET_MAX];
+                const struct screen *s = watched[watched_n - 1].screen;
+                size_t n = s ? screen_undo(s, bytes, SCREEN_UNDO_MAX) : 0;
+                n += filter_reset(watched[watched_n - 1].modes, bytes + n, FILTER_RESET_MAX);
                 ssize_t ignored = n ? write(watched[watched_n - 1].fd, bytes, n) : 0;
                 (void)ignored;
         }
@@ -84,14 +88,26 @@ static void catch_fatal(void)
         }
 }
 
-void term_watch(int fd, const struct filter_modes *m)
+void term_watch(int fd, const struct filter_modes *m, const struct screen *s)
 {
-        if (watched_n >= 2)
+        for (int i = 0; i < watched_n; i++)
+                if (watched[i].fd == fd)
+                        watched[i].screen = s;
+        bool is_known =
+                (watched_n > 0 && watched[0].fd == fd) || (watched_n > 1 && watched[1].fd == fd);
+        if (is_known || watched_n >= 2)
                 return;
         catch_fatal();
+        watched[watched_n].screen = s;
         watched[watched_n].fd = fd;
         watched[watched_n].modes = m;
         watched_n++;
+}
+
+void term_pause(void)
+{
+        if (is_raw)
+                tcsetattr(STDIN_FILENO, TCSADRAIN, &saved);
 }
 
 int term_raw(struct err *err)

@@ -11,6 +11,7 @@
 
 struct err;
 struct filter_modes;
+struct screen;
 
 /* term_is_ours(): are stdin and stdout a terminal whose foreground we are? */
 bool term_is_ours(void);
@@ -23,9 +24,12 @@ void term_size(uint32_t *cols, uint32_t *rows);
 /* term_raw(err): keys go through as they are typed. Call again after SIGCONT. */
 int term_raw(struct err *);
 
-/* term_watch(fd, modes): what the box does to the terminal behind ${fd}; at most two. ${modes} must
- * live until the end. */
-void term_watch(int fd, const struct filter_modes *);
+/* term_pause(): the terminal's settings as before, until term_raw; for a client that is stopped. */
+void term_pause(void);
+
+/* term_watch(fd, modes, screen): what the box does to the terminal behind ${fd}, and which of its
+ * rows are ours (or NULL); at most two terminals. Both must live until the end. */
+void term_watch(int fd, const struct filter_modes *, const struct screen *);
 
 /* term_restore(): everything back as it was. Harmless when nothing was changed. */
 void term_restore(void);

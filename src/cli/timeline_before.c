@@ -109,7 +109,7 @@ static int print_json(const struct story_before *b)
         put_list(&j, "running", b->alive, b->alive_n);
         put_list(&j, "requests", b->requests, b->requests_n);
         json_close(&j, '}');
-        return out_json(&out);
+        return out_json("before", &out);
 }
 
 int timeline_before(const struct boxarg *box, const char *workspace, const char *path, bool is_json)

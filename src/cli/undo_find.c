@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/boxhere.h"
+#include "session/store.h"
 #include "workspace/undo.h"
 
 #include <inttypes.h>
@@ -148,8 +149,11 @@ static int pick(void *ctx, const struct undo_record *r)
         return 1;
 }
 
-/* here_others(h, undo_fd, said): of other boxes in the same workspace; each box by its newest. */
-static void here_others(const struct here *h, int undo_fd, struct buf *said)
+/* here_others(h, undo_fd, store, said): how many other boxes have something in this workspace that
+ * could be taken back, and the newest of each in words. A box that is gone stands in nobody's way: its
+ * records are old work. */
+static size_t here_others(const struct here *h, int undo_fd, const struct store *store,
+                          struct buf *said)
 {
         _cleanup_strs_ struct strs told = {0};
         strs_add(&told, h->box);
@@ -160,9 +164,28 @@ static void here_others(const struct here *h, int undo_fd, struct buf *said)
                     !is_open(h, &r) || !*r.box || strs_has(&told, r.box))
                         continue;
                 strs_add(&told, r.box);
-                buf_put_fmt(said, "%s%" PRIu64 " of box %s",
-                            told.n == 2 ? "; also applied here: " : ", ", r.n, r.box);
+                _cleanup_close_ int box_fd = store_box_dir(store, r.box, &unheard);
+                if (box_fd >= 0)
+                        buf_put_fmt(said, "%s%" PRIu64 " of box %s", said->len ? ", " : "", r.n,
+                                    r.box);
         }
+        return said->len;
+}
+
+/* here_several(h, undo_fd, store, found, err): as apply and diff: when more than one box could be
+ * meant they are named, and nothing is done. */
+static int here_several(const struct here *h, int undo_fd, const struct store *store,
+                        const struct undo_find *f, struct err *err)
+{
+        _cleanup_buf_ struct buf said = {0};
+        if (here_others(h, undo_fd, store, &said) == 0)
+                return 0;
+        _cleanup_free_ char *dir = str_quote(h->dir);
+        err_set(err, E_USAGE,
+                "several boxes were applied in %s: say which record is to be taken back, %" PRIu64
+                " of box %s, %s",
+                dir, f->v[0].n, h->box, buf_cstr(&said));
+        return err_hint(err, "ostiary undo %" PRIu64 " takes back the newest", f->v[0].n);
 }
 
 /* here_dir(h, store, err): the innermost directory around us that a box worked in or a record is of.
@@ -204,11 +227,7 @@ static int find_here(int undo_fd, const struct store *store, struct undo_find *f
         if (rc >= 0) {
                 for (size_t i = 0; i < h.n; i++)
                         h.v[i].is_here = h.v[i].root_n == strlen(h.dir);
-                _cleanup_buf_ struct buf said = {0};
-                buf_put_str(&said, f->said);
-                here_others(&h, undo_fd, &said);
-                free(f->said);
-                f->said = str_dup(buf_cstr(&said));
+                rc = here_several(&h, undo_fd, store, f, err);
         }
         free(h.v);
         free(h.dir);

@@ -32,7 +32,8 @@ static void on_path(void *arg, const char *layer, const char *path, bool is_kept
                 json_open(t->json, NULL, '{');
                 json_str(t->json, "layer", layer);
                 json_str(t->json, "path", path);
-                json_str(t->json, is_kept ? "left" : "done",
+                json_str(t->json, "fate", is_kept ? "left" : "done");
+                json_str(t->json, "words",
                          is_kept     ? "a later turn changed it too"
                          : t->is_dry ? "would be taken back"
                                      : "taken back");
@@ -71,7 +72,7 @@ int undo_turn(const char *box, uint64_t n, bool is_dry, bool is_json)
                 return out_error(&err);
         if (is_json) {
                 json_close(&j, ']');
-                int code = out_json(&out);
+                int code = out_json("undo-turn", &out);
                 return code ? code : t.kept_n ? EXIT_NEGATIVE : EXIT_OK;
         }
         if (t.gone_n > TOLD_MAX || t.kept_n > TOLD_MAX)

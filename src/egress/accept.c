@@ -5,6 +5,8 @@
 
 #include "egress/custody.h"
 #include "egress/guest.h"
+#include "egress/idle.h"
+#include "egress/port_watch.h"
 #include "egress/ssh_agent.h"
 
 #include <errno.h>
@@ -14,21 +16,37 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { FILES_SPARE = 1600, CONNS_MIN = 64 };
+enum { FILES_SPARE = 1600, CONNS_MIN = 64, RETRY_MS = 250 };
+enum { GUEST_COST = 10 << 10 }; /* of memory: TLS and HTTP/1 with a program in the box */
 
 /* set_listening(d, yes): no more connections than we can hold; the others wait in the kernel's
  * queue. */
 static void set_listening(struct door *d, bool yes)
 {
         d->is_full = !yes;
+        d->is_short = false;
         for (size_t i = 0; i < d->listeners_n; i++)
                 loop_want(d->listeners[i].src, yes ? EPOLLIN : 0);
+        if (yes)
+                loop_timer_stop(&d->retry);
+        else
+                loop_timer_set(d->loop, &d->retry, RETRY_MS);
+}
+
+/* on_retry(d): what is idle may have been so for long enough, or descriptors be free again. */
+static void on_retry(void *ctx)
+{
+        struct door *d = ctx;
+        d->is_short = false;
+        loop_timer_set(d->loop, &d->retry, RETRY_MS);
+        accept_look(d);
 }
 
 void accept_init(struct door *d)
 {
         struct rlimit r;
         d->conns_max = DOOR_CONNS_MAX;
+        d->retry = (struct loop_timer){.fn = on_retry, .ctx = d};
         /* Each may need an upstream and a share of HTTP/2's; the pool and the processes around us
          * need some. Without a descriptor left dial could not pass us one. */
         if (getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur < 3 * DOOR_CONNS_MAX + FILES_SPARE)
@@ -36,10 +54,26 @@ void accept_init(struct door *d)
                         r.rlim_cur > 2 * FILES_SPARE ? (r.rlim_cur - FILES_SPARE) / 3 : CONNS_MIN;
 }
 
+/* is_crowded(d): there are as many connections as there may be, or no memory for one more. Those
+ * that were just let in will need some, and so will the requests of all of them: that much is left,
+ * because for a request it is too late to wait. */
+static bool is_crowded(const struct door *d)
+{
+        const struct account *a = &d->account;
+        return d->conns_n >= d->conns_max ||
+               (a->limit && a->now + d->guests_n * GUEST_COST >= a->limit - a->limit / 8);
+}
+
 void accept_ended(struct door *d)
 {
         d->conns_n--;
-        if (d->is_full && d->conns_n < d->conns_max)
+        if (d->is_full && !is_crowded(d))
+                set_listening(d, true);
+}
+
+void accept_look(struct door *d)
+{
+        if (d->is_full && !d->is_short && (!is_crowded(d) || idle_make_room(d)))
                 set_listening(d, true);
 }
 
@@ -52,8 +86,11 @@ static void on_accept(void *ctx, uint32_t events)
                 socklen_t n = sizeof peer;
                 int fd = accept4(l->fd, (struct sockaddr *)&peer, &n, SOCK_NONBLOCK | SOCK_CLOEXEC);
                 if (fd < 0) {
-                        if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
+                        bool is_short = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+                        if (is_short && !idle_make_room(l->door)) {
                                 set_listening(l->door, false);
+                                l->door->is_short = true;
+                        }
                         return;
                 }
                 if (l->port == 53) {
@@ -65,7 +102,7 @@ static void on_accept(void *ctx, uint32_t events)
                 } else {
                         guest_welcome(l->door, fd, &peer);
                 }
-                if (l->door->conns_n >= l->door->conns_max)
+                if (is_crowded(l->door) && !idle_make_room(l->door))
                         set_listening(l->door, false);
         }
 }
@@ -86,6 +123,8 @@ void accept_add(struct door *d, uint32_t port, int fd)
 {
         if (port == DOOR_PORT_DNS_UDP)
                 dns_server_udp(d, fd);
+        else if (port == DOOR_PORT_WATCH)
+                port_watch_begin(d, fd);
         else if (port == DOOR_PORT_SPARE && d->spares_n < DOOR_LISTENERS_MAX)
                 d->spares[d->spares_n++] = fd;
         else if (((port > 0 && port <= UINT16_MAX) || port == DOOR_PORT_SSH_AGENT) &&

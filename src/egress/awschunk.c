@@ -47,6 +47,11 @@ struct awschunk *awschunk_new(bool has_trailer, uint64_t length)
         return c;
 }
 
+size_t awschunk_held(const struct awschunk *c)
+{
+        return sizeof *c + c->bytes.cap;
+}
+
 void awschunk_free(struct awschunk *c)
 {
         if (!c)

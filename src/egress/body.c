@@ -7,20 +7,13 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "egress/body_int.h"
+#include "egress/undo.h"
+#include "egress/work.h"
+#include "policy/body_readers.h"
 #include "policy/path_canon.h"
 
 #include <string.h>
 #include <strings.h>
-
-enum kind { KIND_OTHER, KIND_JSON, KIND_FORM, KIND_GIT };
-
-struct body {
-        enum kind kind;
-        enum request_body state;
-        struct buf bytes; /* decoded */
-        struct body_json *json;
-        struct err err;
-};
 
 static size_t trimmed(const char **s, size_t n)
 {
@@ -38,29 +31,36 @@ static bool is_word(const char *s, size_t n, const char *word)
         return n == strlen(word) && strncasecmp(s, word, n) == 0;
 }
 
-static enum kind kind_of(const char *s, size_t n)
+static enum body_kind kind_of(const char *s, size_t n)
 {
         if (is_word(s, n, "application/json") || is_word(s, n, "text/json") ||
             (n > 5 && strncasecmp(s + n - 5, "+json", 5) == 0))
-                return KIND_JSON;
+                return BODY_JSON;
         if (is_word(s, n, "application/x-www-form-urlencoded"))
-                return KIND_FORM;
+                return BODY_FORM;
         if (is_word(s, n, "application/x-git-receive-pack-request"))
-                return KIND_GIT;
-        return KIND_OTHER;
+                return BODY_GIT;
+        if (is_word(s, n, "multipart/form-data"))
+                return BODY_MULTIPART;
+        if ((n > 5 && strncasecmp(s, "text/", 5) == 0) || is_word(s, n, "application/xml") ||
+            is_word(s, n, "application/graphql") ||
+            (n > 4 && strncasecmp(s + n - 4, "+xml", 4) == 0))
+                return BODY_TEXT;
+        return BODY_OTHER;
 }
 
 /* A charset other than UTF-8 makes other characters of the same bytes. */
-static int read_type(const char *type, enum kind *kind, struct err *err)
+static int read_type(const char *type, enum body_kind *kind, struct err *err)
 {
         const char *end = strchrnul(type, ';'), *s = type;
         size_t n = trimmed(&s, (size_t)(end - type));
         *kind = kind_of(s, n);
         if (n == 0)
                 return err_set(err, E_PROTO, "the request does not say what type its body has");
-        if (*kind == KIND_OTHER || memchr(s, ',', n))
+        if (*kind == BODY_OTHER || memchr(s, ',', n))
                 return err_set(err, E_PROTO,
-                               "bodies of type %.*s are not read; JSON, forms and git pushes are",
+                               "bodies of type %.*s are not read; JSON, forms, text, XML, GraphQL "
+                               "and git pushes are",
                                (int)(n < 80 ? n : 80), s);
         while (*end) {
                 const char *from = end + 1;
@@ -93,61 +93,205 @@ static int read_form(struct body *b)
         const char *p = (const char *)b->bytes.data;
         if (looks_like_json(p, b->bytes.len)) {
                 /* `curl -d '{...}'` says form; many servers do not look at the type. */
-                b->json = body_json_read(p, b->bytes.len, &b->err);
-                if (!b->json)
-                        return err_add(&b->err, "a form that looks like JSON");
-                return 0;
+                b->json = body_json_new(p, b->bytes.len);
+                return 1;
         }
-        if (!match_query_each(p, b->bytes.len, "", nothing, NULL))
+        if (!match_query_each(p, b->bytes.len, "", false, nothing, NULL))
                 return err_set(&b->err, E_PROTO,
                                "the form has a broken escape or a bare \";\", which programs read "
                                "in different ways");
         return 0;
 }
 
-static int read_it(struct body *b, const char *type, const char *coding, const void *p, size_t n)
+/* is_guessed(type): a type that is not read for rules, but some servers look for fields in it; in
+ * these charsets they look like ASCII. */
+static bool is_guessed(const char *type)
+{
+        static const char *const known[] = {"charset=iso-8859-", "charset=windows-125",
+                                            "charset=latin"};
+        if (strncasecmp(type, "multipart/", 10) == 0)
+                return true;
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+                if (strcasestr(type, known[i]))
+                        return true;
+        return false;
+}
+
+/* begin(b, type, coding, p, n): what kind it is; 0, and its coding is undone next. */
+static int begin(struct body *b, const char *type, const char *coding, const void *p, size_t n)
 {
         if (n > BODY_MAX)
                 return err_set(&b->err, E_PROTO, "the body is larger than %d bytes", BODY_MAX);
-        if (read_type(type, &b->kind, &b->err) < 0)
+        if (read_type(type, &b->kind, &b->err) < 0) {
+                if (*coding == '\0' && is_guessed(type))
+                        buf_put(&b->bytes, p, n);
                 return -1;
-        int r = body_decode(coding, p, n, &b->bytes, &b->err);
-        if (r < 0)
+        }
+        if (body_decode_new(coding, p, n, b->work, b->account, &b->undo, &b->err) < 0)
                 return -1;
-        if (r == 0)
+        if (!b->undo)
                 buf_put(&b->bytes, p, n);
+        b->type = str_dup(type);
+        return 0;
+}
+
+/* read_text(b): UTF-8 without a mark in front. What looks like JSON is read as that too, since many
+ * servers do not look at the type. A message with a bracket anywhere may be JSON to a server that
+ * skips a comment, a prefix of its protocol ("42[...]") or a value in front. */
+static int read_text(struct body *b)
+{
+        const char *p = (const char *)b->bytes.data;
+        size_t n = b->bytes.len, len;
+        for (size_t i = 0; i < n; i += len) {
+                len = body_utf8_len((const uint8_t *)p + i, n - i);
+                if (len == 0 || p[i] == 0)
+                        return err_set(&b->err, E_PROTO, "the text is not UTF-8");
+        }
+        if (n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
+                return err_set(&b->err, E_PROTO, "the text begins with a byte-order mark");
+        bool is_message = b->kind == BODY_MESSAGE;
+        bool may_be_json = memchr(p, '{', n) || memchr(p, '[', n);
+        if (is_message ? may_be_json : looks_like_json(p, n))
+                b->json = body_json_new(p, n);
+        return 0;
+}
+
+/* read_plain(b): its coding is undone. 1: it is read; 0: its JSON is not yet; -1 and a sentence. */
+static int read_plain(struct body *b)
+{
         buf_cstr(&b->bytes); /* readers may look at the NUL behind the end */
         if (b->bytes.is_broken)
                 return err_set(&b->err, E_SYSTEM, "there is no memory for the body");
         const char *text = (const char *)b->bytes.data;
+        work_step(b->work, b->kind == BODY_JSON ? 0 : b->bytes.len); /* JSON has turns of its own */
         switch (b->kind) {
-        case KIND_JSON:
-                b->json = body_json_read(text, b->bytes.len, &b->err);
-                return b->json ? 0 : -1;
-        case KIND_FORM:
-                return read_form(b);
-        case KIND_GIT:
-                return body_git_check(text, b->bytes.len, &b->err);
-        case KIND_OTHER:
+        case BODY_JSON:
+                b->json = body_json_new(text, b->bytes.len);
+                return 0;
+        case BODY_FORM:
+                return read_form(b) < 0 ? -1 : b->json ? 0 : 1;
+        case BODY_GIT:
+                return body_git_check(text, b->bytes.len, &b->err) < 0 ? -1 : 1;
+        case BODY_TEXT:
+        case BODY_MESSAGE:
+                return read_text(b) < 0 ? -1 : b->json ? 0 : 1;
+        case BODY_MULTIPART:
+                if (body_multipart_each(b->type, text, b->bytes.len, "", false, nothing, NULL))
+                        return 1;
+                return err_set(&b->err, E_PROTO,
+                               "the parts of the form cannot be told apart with certainty");
+        case BODY_OTHER:
                 break;
         }
         return -1;
 }
 
-struct body *body_read(const char *type, const char *coding, const void *p, size_t n)
+/* go_on(b): 1: it is read; 0: not yet; -1 and a sentence. */
+static int go_on(struct body *b)
+{
+        if (b->undo) {
+                int r = body_decode_step(b->undo, b->sent_len, &b->bytes, &b->err);
+                if (r <= 0)
+                        return r;
+                undo_free(b->undo);
+                b->undo = NULL;
+        }
+        int r = b->json ? 0 : read_plain(b);
+        if (r == 0)
+                r = body_json_step(b->json, b->work, &b->err);
+        if (r < 0 && b->json && b->kind == BODY_FORM)
+                err_add(&b->err, "a form that looks like JSON");
+        if (r < 0 && b->json && b->kind == BODY_MESSAGE) {
+                body_json_free(b->json); /* text it is all the same */
+                b->json = NULL;
+                b->is_broken_json = true;
+                return 1;
+        }
+        return r;
+}
+
+/* may_hide(b): of parts that were not told apart: may a field that stands for the method be among
+ * them? Its name has "method" in it, unless it is written in another way. */
+static bool may_hide(const struct body *b)
+{
+        const char *p = (const char *)b->bytes.data, *end = p + b->bytes.len;
+        for (; p && end - p >= 6; p++)
+                if (((*p | 32) == 'm' && strncasecmp(p, "method", 6) == 0) ||
+                    (p[5] == '*' && strchr("; \t", *p) && strncasecmp(p + 1, "name", 4) == 0))
+                        return true;
+        return false;
+}
+
+/* settle(b, r): what came of it. */
+static void settle(struct body *b, int r)
+{
+        b->is_over = true;
+        if (r < 0) {
+                b->state = REQUEST_BODY_UNREADABLE;
+                b->is_partial = b->sent_len > 0 && (b->undo || b->bytes.len == 0 ||
+                                                    (b->kind != BODY_FORM && may_hide(b)));
+                body_json_free(b->json);
+                b->json = NULL;
+        } else if (b->kind == BODY_GIT && b->bytes.len == 4) {
+                b->state = REQUEST_BODY_IDLE; /* a flush alone: git tries whether it may push */
+        } else {
+                b->state = REQUEST_BODY_READ;
+        }
+}
+
+static struct body *new_body(size_t n, struct work_budget *work, struct account *account)
 {
         struct body *b = calloc(1, sizeof *b);
         if (!b)
                 str_no_memory();
-        b->bytes.max = BODY_DECODED_MAX + 1;
-        if (n == 0)
-                b->state = REQUEST_BODY_NONE;
-        else if (read_it(b, type, coding, p, n) < 0)
-                b->state = REQUEST_BODY_UNREADABLE;
-        else if (b->kind == KIND_GIT && b->bytes.len == 4)
-                b->state = REQUEST_BODY_IDLE; /* a flush alone: git tries whether it may push */
-        else
-                b->state = REQUEST_BODY_READ;
+        *b = (struct body){.bytes.max = BODY_DECODED_MAX + 1,
+                           .work = work,
+                           .account = account,
+                           .sent_len = n,
+                           .state = REQUEST_BODY_NONE,
+                           .is_over = n == 0};
+        return b;
+}
+
+struct body *body_begin(const char *type, const char *coding, const void *p, size_t n,
+                        struct work_budget *work, struct account *account)
+{
+        struct body *b = new_body(n, work, account);
+        if (n > 0 && begin(b, type, coding, p, n) < 0)
+                settle(b, -1);
+        return b;
+}
+
+struct body *body_message(bool is_text, const void *p, size_t n, struct work_budget *work,
+                          struct account *account)
+{
+        struct body *b = new_body(n, work, account);
+        const char *why = n > BODY_MAX ? "the WebSocket message is too long to be read for rules"
+                          : is_text    ? NULL
+                                       : "binary WebSocket messages are not read, only text is";
+        b->kind = BODY_MESSAGE;
+        if (n > 0 && why) {
+                err_set(&b->err, E_PROTO, "%s", why);
+                settle(b, -1);
+        } else {
+                buf_put(&b->bytes, p, n);
+        }
+        return b;
+}
+
+bool body_step(struct body *b)
+{
+        int r = b->is_over ? 1 : go_on(b);
+        if (r != 0 && !b->is_over)
+                settle(b, r);
+        return b->is_over;
+}
+
+struct body *body_read(const char *type, const char *coding, const void *p, size_t n)
+{
+        struct body *b = body_begin(type, coding, p, n, NULL, NULL);
+        while (!body_step(b))
+                ;
         return b;
 }
 
@@ -164,16 +308,23 @@ static bool is_for_pushes(void *ctx, const char *reading, size_t n)
 
 bool body_fits_path(const char *type, const struct path_canon *path)
 {
-        enum kind kind = KIND_OTHER;
+        enum body_kind kind = BODY_OTHER;
         bool is_any = false;
         path_canon_each(path, is_for_pushes, &is_any);
-        return (read_type(type, &kind, NULL) == 0 && kind == KIND_GIT) == is_any;
+        return (read_type(type, &kind, NULL) == 0 && kind == BODY_GIT) == is_any;
 }
 
 bool body_has_tail(const char *type, const char *coding)
 {
-        enum kind kind;
-        return read_type(type, &kind, NULL) == 0 && kind == KIND_GIT && coding[0] == '\0';
+        enum body_kind kind;
+        return read_type(type, &kind, NULL) == 0 && kind == BODY_GIT && coding[0] == '\0';
+}
+
+void body_cut(struct body *b)
+{
+        b->state = REQUEST_BODY_UNREADABLE;
+        b->is_partial = true;
+        err_set(&b->err, E_PROTO, "the body is larger than %d bytes", BODY_MAX);
 }
 
 enum request_body body_state(const struct body *b)
@@ -181,53 +332,29 @@ enum request_body body_state(const struct body *b)
         return b->state;
 }
 
+bool body_is_partial(const struct body *b)
+{
+        return b->is_partial;
+}
+
 const char *body_why(const struct body *b)
 {
         return b->err.text;
 }
 
-struct found {
-        request_visit *visit;
-        void *ctx;
-        bool is_any;
-};
-
-static void count(void *ctx, const char *value, size_t len)
+size_t body_held(const struct body *b)
 {
-        struct found *f = ctx;
-        f->is_any = true;
-        f->visit(f->ctx, value, len);
-}
-
-/* What is found by reading the body as something that its type does not say is shown together with
- * an empty value: a refusal hits what it names, a grant does not hold for every value. */
-void body_each(void *body, enum rule_where where, const char *name, request_visit *visit, void *ctx)
-{
-        const struct body *b = body;
-        const char *text = (const char *)b->bytes.data;
-        struct found f = {.visit = visit, .ctx = ctx};
-        bool is_said = false;
-        if (b->state != REQUEST_BODY_READ)
-                return;
-        if (where == RULE_JSON && b->json) {
-                body_json_each(b->json, name, count, &f);
-                is_said = b->kind == KIND_JSON;
-        } else if (where == RULE_FORM && b->kind == KIND_GIT) {
-                body_git_each(text, b->bytes.len, name, count, &f);
-                is_said = true;
-        } else if (where == RULE_FORM) {
-                match_query_each(text, b->bytes.len, name, count, &f);
-                is_said = b->kind == KIND_FORM && !b->json;
-        }
-        if (f.is_any && !is_said)
-                visit(ctx, "", 0);
+        size_t n = sizeof *b + b->bytes.cap;
+        return b->json ? n + b->json->keys.cap + b->json->nodes_cap * sizeof *b->json->nodes : n;
 }
 
 void body_free(struct body *b)
 {
         if (!b)
                 return;
+        undo_free(b->undo);
         body_json_free(b->json);
         buf_free(&b->bytes);
+        free(b->type);
         free(b);
 }

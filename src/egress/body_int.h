@@ -1,25 +1,62 @@
-/* body_int.h - what body.c and its readers share; nobody else includes it. */
+/* body_int.h - what body.c, body_each.c and the readers share; nobody else includes it. */
 #ifndef EGRESS_BODY_INT_H
 #define EGRESS_BODY_INT_H
 
 #include "base/buf.h"
+#include "base/err.h"
 #include "policy/match.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct err;
+struct account;
 struct body_json;
+struct undo;
+struct work_budget;
 
 enum { BODY_DECODED_MAX = 8 << 20, BODY_RATIO_MAX = 100 };
 
-/* body_decode(coding, p, n, out, err): undo Content-Encoding. 1: ${out} holds the decoded bytes; 0:
- * there was nothing to undo; -1 and a sentence. */
-int body_decode(const char *coding, const void *, size_t, struct buf *out, struct err *);
+/* What reads it. A message is one of a WebSocket. */
+enum body_kind {
+        BODY_OTHER,
+        BODY_JSON,
+        BODY_FORM,
+        BODY_GIT,
+        BODY_MULTIPART,
+        BODY_TEXT,
+        BODY_MESSAGE,
+};
 
-/* body_json_read(text, n, err): ${text} must live as long as the result. NULL and a sentence when
- * it is not JSON that every program reads in the same way. */
+struct body {
+        enum body_kind kind;
+        enum request_body state;
+        struct buf bytes; /* decoded */
+        struct body_json *json;
+        bool is_broken_json; /* a message that is no JSON to us, and may be to somebody */
+        char *type;          /* of a form in parts */
+        struct err err;
+        struct work_budget *work; /* while it is read */
+        struct account *account;
+        struct undo *undo;
+        size_t sent_len;
+        bool is_over;
+        bool is_partial; /* see body_is_partial */
+};
+
+/* body_decode_new(coding, p, n, work, account, &u, err): undo Content-Encoding. 0, and NULL when there
+ * is nothing to undo; -1 and a sentence. body_decode_step(u, n, out, err): what its turn allows, into
+ * ${out}. 1: that was all; 0: not yet; -1 and a sentence. */
+int body_decode_new(const char *coding, const void *, size_t, struct work_budget *,
+                    struct account *, struct undo **, struct err *);
+int body_decode_step(struct undo *, size_t n, struct buf *out, struct err *);
+
+/* body_json_new(text, n): ${text} must live as long as the result. body_json_step(j, work, err): read
+ * on, as long as the turn lasts. 1: that was all; 0: not yet; -1 and a sentence when it is not JSON
+ * that every program reads in the same way. */
+struct body_json *body_json_new(const char *text, size_t n);
+int body_json_step(struct body_json *, struct work_budget *, struct err *);
+/* body_json_read(text, n, err): the same in one go, for short texts. NULL and a sentence. */
 struct body_json *body_json_read(const char *text, size_t n, struct err *);
 void body_json_free(struct body_json *);
 /* body_json_each(j, pointer, visit, ctx): as match.h says. A value whose key differs in the size of
@@ -37,11 +74,27 @@ struct json_node {
         enum json_type type;
 };
 
+enum { BODY_JSON_DEPTH = 64 };
+
+/* An object or array that has not come to its end. */
+struct json_open {
+        uint32_t at, last;     /* its node; its last member, or 0 */
+        uint32_t key, key_len; /* of the member that comes */
+        size_t n;
+        char close;
+};
+
 struct body_json {
         const char *text;
         struct json_node *nodes;
         size_t nodes_n, nodes_cap;
         struct buf keys;
+
+        /* while it is read */
+        const char *p, *end, *from; /* where it is; where the string began that it is in */
+        struct json_open open[BODY_JSON_DEPTH];
+        size_t depth;
+        int state;
 };
 
 /* body_json_unescape(p, n, out): a string that was checked, decoded. */

@@ -2,20 +2,27 @@
  *
  * Refused is what programs read in different ways: a key twice, broken UTF-8, half a surrogate
  * pair, NUL in a string, anything after the end. Numbers stay text: no program's idea of their
- * range comes in. Linear but for the sorting of keys; depth and number of values are bounded. */
+ * range comes in. Linear; depth and number of values are bounded; read in turns (work.h), so what is
+ * open is kept in a list and not on the stack. */
 #include "base/err.h"
 #include "base/str.h"
 #include "egress/body_int.h"
+#include "egress/work.h"
+#include "policy/secret_forms.h"
 
+#include <openssl/rand.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 64, NODES_MAX = 1 << 18 };
+enum { NODES_MAX = 1 << 18 };
 
+/* What comes next. */
+enum { WANT_VALUE, WANT_KEY, IN_STRING, IN_KEY, AFTER_VALUE, AT_END };
+
+/* One turn of reading. */
 struct parser {
         struct body_json *j;
         const char *p, *end;
-        int depth;
         struct err *err;
 };
 
@@ -99,17 +106,20 @@ static int escape(struct parser *s)
         return 0;
 }
 
-/* After the opening quote: to behind the closing one; ${len} is without it. */
+/* string(s, &len): from where it is in a string to behind its closing quote, or for one piece. 1: it
+ * is whole and has ${len} bytes; 0: not yet. */
 static int string(struct parser *s, size_t *len)
 {
-        const char *from = s->p;
+        const char *began = s->p;
         while (s->p < s->end) {
                 unsigned char c = (unsigned char)*s->p;
                 if (c == '"') {
-                        *len = (size_t)(s->p - from);
+                        *len = (size_t)(s->p - s->j->from);
                         s->p++;
-                        return 0;
+                        return 1;
                 }
+                if (s->p - began > WORK_PIECE)
+                        return 0;
                 if (c < ' ')
                         return fail(s, "a control byte in a string");
                 if (c == '\\') {
@@ -183,144 +193,223 @@ static int new_node(struct parser *s, uint32_t *at)
         return 0;
 }
 
-struct key {
-        const char *p;
-        size_t n;
-};
-
-static int by_key(const void *a, const void *b)
+/* has_twins(j, object, n): does a key stand twice among its ${n} members? In a table of places, by a
+ * hash that nobody outside knows: sorting would take a tenth of a second. */
+static bool has_twins(const struct body_json *j, uint32_t object, size_t n)
 {
-        const struct key *x = a, *y = b;
-        int r = memcmp(x->p, y->p, x->n < y->n ? x->n : y->n);
-        return r ? r : (x->n > y->n) - (x->n < y->n);
-}
-
-static int refuse_twins(struct parser *s, uint32_t object, size_t n)
-{
-        const struct body_json *j = s->j;
+        static uint8_t seed[16];
+        static bool is_seeded;
+        size_t size = 4;
         bool is_twin = false;
-        struct key *keys = n > 1 ? reallocarray(NULL, n, sizeof *keys) : NULL;
-        if (n > 1 && !keys)
+        if (n < 2)
+                return false;
+        if (!is_seeded && RAND_bytes(seed, sizeof seed) != 1)
                 str_no_memory();
-        size_t i = 0;
-        for (uint32_t at = j->nodes[object].child; keys && at; at = j->nodes[at].next)
-                keys[i++] = (struct key){(const char *)j->keys.data + j->nodes[at].key,
-                                         j->nodes[at].key_len};
-        if (keys)
-                qsort(keys, n, sizeof *keys, by_key);
-        for (i = 1; i < n && !is_twin; i++)
-                is_twin = by_key(&keys[i - 1], &keys[i]) == 0;
-        free(keys);
-        return is_twin ? fail(s, "a key twice in the object that ends") : 0;
-}
-
-static int value(struct parser *s, uint32_t *at);
-
-/* "key": in front of a member; its place in j->keys. */
-static int member_key(struct parser *s, uint32_t *key, uint32_t *key_len)
-{
-        size_t n = 0;
-        skip_blanks(s);
-        if (!take(s, '"'))
-                return fail(s, "something that is no key");
-        const char *from = s->p;
-        if (string(s, &n) < 0)
-                return -1;
-        *key = (uint32_t)s->j->keys.len;
-        body_json_unescape(from, n, &s->j->keys);
-        *key_len = (uint32_t)s->j->keys.len - *key;
-        skip_blanks(s);
-        return take(s, ':') ? 0 : fail(s, "no colon after a key");
-}
-
-static int members(struct parser *s, uint32_t parent, char close)
-{
-        uint32_t last = 0, at = 0, key = 0, key_len = 0;
-        size_t n = 0;
-        skip_blanks(s);
-        if (take(s, close))
-                return 0;
-        do {
-                if (close == '}' && member_key(s, &key, &key_len) < 0)
-                        return -1;
-                if (value(s, &at) < 0)
-                        return -1;
-                struct json_node *nodes = s->j->nodes;
-                nodes[at].key = key;
-                nodes[at].key_len = key_len;
-                if (last)
-                        nodes[last].next = at;
-                else
-                        nodes[parent].child = at;
-                last = at;
-                n++;
-                skip_blanks(s);
-        } while (take(s, ','));
-        if (!take(s, close))
-                return fail(s, "no comma between values, or no end");
-        return close == '}' ? refuse_twins(s, parent, n) : 0;
-}
-
-static int value(struct parser *s, uint32_t *at)
-{
-        skip_blanks(s);
-        if (new_node(s, at) < 0)
-                return -1;
-        const char *from = s->p;
-        char c = from < s->end ? *from : '\0';
-        enum json_type type = JSON_T_WORD;
-        size_t len = 0;
-        int r;
-        if (c == '{' || c == '[') {
-                type = c == '{' ? JSON_T_OBJECT : JSON_T_ARRAY;
-                if (s->depth == DEPTH_MAX)
-                        return fail(s, "too deep a nesting");
-                s->depth++;
-                s->p++;
-                r = members(s, *at, c == '{' ? '}' : ']');
-                s->depth--;
-        } else if (c == '"') {
-                type = JSON_T_STRING;
-                s->p++;
-                from++;
-                r = string(s, &len);
-        } else if (c == '-' || (c >= '0' && c <= '9')) {
-                type = JSON_T_NUMBER;
-                r = number(s);
-        } else {
-                r = word(s);
+        is_seeded = true;
+        while (size < 2 * n)
+                size *= 2;
+        uint32_t *table = calloc(size, sizeof *table);
+        if (!table)
+                str_no_memory();
+        for (uint32_t at = j->nodes[object].child; at && !is_twin; at = j->nodes[at].next) {
+                const struct json_node *a = &j->nodes[at];
+                const uint8_t *key = j->keys.data + a->key;
+                size_t place = secret_siphash(seed, key, a->key_len, false) & (size - 1);
+                for (; table[place] && !is_twin; place = (place + 1) & (size - 1)) {
+                        const struct json_node *b = &j->nodes[table[place]];
+                        is_twin = a->key_len == b->key_len &&
+                                  memcmp(key, j->keys.data + b->key, a->key_len) == 0;
+                }
+                table[place] = at;
         }
-        if (r < 0)
-                return -1;
-        struct json_node *node = &s->j->nodes[*at];
-        node->type = type;
-        node->start = (uint32_t)(from - s->j->text);
-        node->len = (uint32_t)(type == JSON_T_STRING ? len : (size_t)(s->p - from));
+        free(table);
+        return is_twin;
+}
+
+/* ended(s, at): the value at ${at} is whole: it becomes a member of what is open. */
+static void ended(struct parser *s, uint32_t at)
+{
+        struct body_json *j = s->j;
+        if (j->depth == 0) {
+                j->state = AT_END;
+                return;
+        }
+        struct json_open *o = &j->open[j->depth - 1];
+        j->nodes[at].key = o->key;
+        j->nodes[at].key_len = o->key_len;
+        if (o->last)
+                j->nodes[o->last].next = at;
+        else
+                j->nodes[o->at].child = at;
+        o->last = at;
+        o->n++;
+        j->state = AFTER_VALUE;
+}
+
+/* close_it(s): the end of the innermost object or array. */
+static int close_it(struct parser *s)
+{
+        struct body_json *j = s->j;
+        struct json_open o = j->open[--j->depth];
+        struct json_node *node = &j->nodes[o.at];
+        node->len = (uint32_t)(s->p - j->text) - node->start;
+        if (o.close == '}' && has_twins(j, o.at, o.n))
+                return fail(s, "a key twice in the object that ends");
+        ended(s, o.at);
         return 0;
 }
 
-struct body_json *body_json_read(const char *text, size_t n, struct err *err)
+static int open_it(struct parser *s, uint32_t at, char c)
+{
+        struct body_json *j = s->j;
+        char close = c == '{' ? '}' : ']';
+        if (j->depth == BODY_JSON_DEPTH)
+                return fail(s, "too deep a nesting");
+        j->nodes[at].type = c == '{' ? JSON_T_OBJECT : JSON_T_ARRAY;
+        j->open[j->depth++] = (struct json_open){.at = at, .close = close};
+        s->p++;
+        skip_blanks(s);
+        if (take(s, close))
+                return close_it(s);
+        j->state = c == '{' ? WANT_KEY : WANT_VALUE;
+        return 0;
+}
+
+static int begin_value(struct parser *s)
+{
+        struct body_json *j = s->j;
+        uint32_t at;
+        skip_blanks(s);
+        if (new_node(s, &at) < 0)
+                return -1;
+        const char *from = s->p;
+        char c = from < s->end ? *from : '\0';
+        bool is_number = c == '-' || (c >= '0' && c <= '9');
+        struct json_node *node = &j->nodes[at];
+        node->start = (uint32_t)(from - j->text);
+        if (c == '{' || c == '[')
+                return open_it(s, at, c);
+        if (c == '"') {
+                node->type = JSON_T_STRING;
+                node->start++;
+                j->from = ++s->p;
+                j->state = IN_STRING;
+                return 0;
+        }
+        node->type = is_number ? JSON_T_NUMBER : JSON_T_WORD;
+        if ((is_number ? number(s) : word(s)) < 0)
+                return -1;
+        node->len = (uint32_t)(s->p - from);
+        ended(s, at);
+        return 0;
+}
+
+/* go_on_string(s): the value that was made last is a string. */
+static int go_on_string(struct parser *s)
+{
+        size_t n = 0;
+        uint32_t at = (uint32_t)s->j->nodes_n - 1;
+        int r = string(s, &n);
+        if (r <= 0)
+                return r;
+        s->j->nodes[at].len = (uint32_t)n;
+        ended(s, at);
+        return 0;
+}
+
+static int begin_key(struct parser *s)
+{
+        skip_blanks(s);
+        if (!take(s, '"'))
+                return fail(s, "something that is no key");
+        s->j->from = s->p;
+        s->j->state = IN_KEY;
+        return 0;
+}
+
+static int go_on_key(struct parser *s)
+{
+        struct body_json *j = s->j;
+        struct json_open *o = &j->open[j->depth - 1];
+        size_t n = 0;
+        int r = string(s, &n);
+        if (r <= 0)
+                return r;
+        o->key = (uint32_t)j->keys.len;
+        body_json_unescape(j->from, n, &j->keys);
+        o->key_len = (uint32_t)j->keys.len - o->key;
+        skip_blanks(s);
+        j->state = WANT_VALUE;
+        return take(s, ':') ? 0 : fail(s, "no colon after a key");
+}
+
+static int go_on_members(struct parser *s)
+{
+        struct body_json *j = s->j;
+        char close = j->open[j->depth - 1].close;
+        skip_blanks(s);
+        if (take(s, ',')) {
+                j->state = close == '}' ? WANT_KEY : WANT_VALUE;
+                return 0;
+        }
+        return take(s, close) ? close_it(s) : fail(s, "no comma between values, or no end");
+}
+
+static int go_on(struct parser *s)
+{
+        switch (s->j->state) {
+        case WANT_VALUE:
+                return begin_value(s);
+        case WANT_KEY:
+                return begin_key(s);
+        case IN_STRING:
+                return go_on_string(s);
+        case IN_KEY:
+                return go_on_key(s);
+        default:
+                return go_on_members(s);
+        }
+}
+
+int body_json_step(struct body_json *j, struct work_budget *work, struct err *err)
+{
+        enum { TOGETHER = 64 }; /* so many words of it are one step */
+        struct parser s = {.j = j, .p = j->p, .end = j->end, .err = err};
+        while (j->state != AT_END) {
+                const char *from = s.p;
+                if (work_is_spent(work)) {
+                        j->p = s.p;
+                        return 0;
+                }
+                for (int i = 0; i < TOGETHER && s.p - from < WORK_PIECE && j->state != AT_END; i++)
+                        if (go_on(&s) < 0)
+                                return -1;
+                work_step(work, (size_t)(s.p - from));
+        }
+        skip_blanks(&s);
+        if (s.p < s.end)
+                return fail(&s, "bytes after its end");
+        return j->keys.is_broken ? err_set(err, E_SYSTEM, "there is no memory for the body") : 1;
+}
+
+struct body_json *body_json_new(const char *text, size_t n)
 {
         struct body_json *j = calloc(1, sizeof *j);
         if (!j)
                 str_no_memory();
-        j->text = text;
+        j->text = j->p = text;
+        j->end = text + n;
         buf_put_u8(&j->keys, 0); /* so that an empty key points somewhere too */
-        struct parser s = {.j = j, .p = text, .end = text + n, .err = err};
-        uint32_t at = 0;
-        int r = value(&s, &at);
-        if (r == 0) {
-                skip_blanks(&s);
-                if (s.p < s.end)
-                        r = fail(&s, "bytes after its end");
-        }
-        if (r == 0 && j->keys.is_broken)
-                r = err_set(err, E_SYSTEM, "there is no memory for the body");
-        if (r < 0) {
-                body_json_free(j);
-                return NULL;
-        }
         return j;
+}
+
+struct body_json *body_json_read(const char *text, size_t n, struct err *err)
+{
+        struct body_json *j = body_json_new(text, n);
+        if (body_json_step(j, NULL, err) > 0)
+                return j;
+        body_json_free(j);
+        return NULL;
 }
 
 void body_json_free(struct body_json *j)

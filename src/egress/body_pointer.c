@@ -1,4 +1,5 @@
-/* body_pointer.c - the values of a JSON pointer in a body that was read. See body_int.h. Pure.
+/* body_pointer.c - the values of a JSON pointer in a body that was read. See body_int.h. Pure. A step
+ * that is * means every element or member.
  *
  * A refusal must find a value however a server may spell its way to it: keys are also tried without
  * regard to the size of letters, numbers also in their plainest form, and a pointer also on each
@@ -203,13 +204,15 @@ static void walk(struct search *s, uint32_t at, const char *pointer)
         size_t index = 0, i = 0;
         const char *want = buf_cstr(&name);
         bool is_array = v->type == JSON_T_ARRAY;
-        if ((is_array && !is_index(want, &index)) || (!is_array && v->type != JSON_T_OBJECT))
+        bool is_any = strcmp(want, "*") == 0; /* each element, each member */
+        if ((is_array && !is_any && !is_index(want, &index)) ||
+            (!is_array && v->type != JSON_T_OBJECT))
                 return;
         for (uint32_t c = v->child; c; c = s->j->nodes[c].next, i++) {
                 const struct json_node *m = &s->j->nodes[c];
                 const char *key = (const char *)s->j->keys.data + m->key;
-                if (is_array) {
-                        if (i == index)
+                if (is_array || is_any) {
+                        if (is_any || i == index)
                                 walk(s, c, rest);
                         continue;
                 }

@@ -1,66 +1,69 @@
-/* capture.c - see capture.h. Called by scrub_tokens.c with a body that is whole. What looks like a
- * token endpoint's answer and cannot be read is an error: it may hold a token. */
+/* capture.c - see capture.h: JSON and forms; capture_xml.c has XML. Called by scrub_tokens.c with
+ * the whole body of a place that lends credentials. What cannot be read with certainty is an error:
+ * it may hold a token. */
 #include "egress/capture.h"
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "egress/body_int.h"
+#include "policy/lenders.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum { VALUE_MIN = 8 }; /* nothing shorter is a credential */
+enum { VALUE_MIN = 8, NAME_MAX_LEN = 64 }; /* nothing shorter is a credential */
 
-static const char *const names[] = {"access_token", "refresh_token",   "id_token",
-                                    "AccessKeyId",  "SecretAccessKey", "SessionToken"};
-enum { NAMES = sizeof names / sizeof *names };
-
-/* Servers take /token/, /token;x=y, /Token and /token.json for /token, and whoever wants to see the
- * token writes it so. */
-bool capture_is_place(const char *host, const char *path)
+/* starts(type, n, word): is that the Content-Type, without its parameters? */
+static bool is_type(const char *type, size_t n, const char *word)
 {
-        static const char *const ends[] = {"/token", "/access_token", "/tokens"};
-        size_t n = strcspn(path, ";");
-        const char *coded = strcasestr(path, "%3b");
-        if (coded && (size_t)(coded - path) < n)
-                n = (size_t)(coded - path);
-        while (n > 0 && path[n - 1] == '/')
-                n--;
-        if (n > 5 && strncasecmp(path + n - 5, ".json", 5) == 0)
-                n -= 5;
-        for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-                size_t len = strlen(ends[i]);
-                if (n >= len && strncasecmp(path + n - len, ends[i], len) == 0)
-                        return true;
-        }
-        return (str_starts(host, "sts.") || str_starts(host, "sts-fips.")) && n == 0;
+        return n == strlen(word) && strncasecmp(type, word, n) == 0;
 }
 
-enum capture_kind capture_kind(const char *type)
+/* said(type): what the Content-Type says; CAPTURE_NOT: nothing that we know. */
+static enum capture_kind said(const char *type)
 {
-        size_t n = strcspn(type, "; \t");
-        if ((n == 16 && strncasecmp(type, "application/json", n) == 0) ||
+        size_t n = strcspn(type, "; \t,");
+        if (is_type(type, n, "application/json") || is_type(type, n, "text/json") ||
             (n > 5 && strncasecmp(type + n - 5, "+json", 5) == 0) ||
-            (n == 15 && strncasecmp(type, "text/javascript", n) == 0) ||
-            (n == 26 && strncasecmp(type, "application/x-amz-json-1.0", n) == 0) ||
-            (n == 26 && strncasecmp(type, "application/x-amz-json-1.1", n) == 0))
+            (n > 22 && strncasecmp(type, "application/x-amz-json-", 23) == 0))
                 return CAPTURE_JSON;
-        if (n == 33 && strncasecmp(type, "application/x-www-form-urlencoded", n) == 0)
+        if (is_type(type, n, "application/x-www-form-urlencoded"))
                 return CAPTURE_FORM;
-        if ((n == 8 && strncasecmp(type, "text/xml", n) == 0) ||
-            (n == 15 && strncasecmp(type, "application/xml", n) == 0))
+        if (is_type(type, n, "text/xml") || is_type(type, n, "application/xml") ||
+            (n > 4 && strncasecmp(type + n - 4, "+xml", 4) == 0))
                 return CAPTURE_XML;
         return CAPTURE_NOT;
 }
 
-static bool is_token(const char *name, size_t n)
+/* is_form(p, n): name=value&name=value and nothing that a form would have to escape. */
+static bool is_form(const char *p, size_t n)
 {
-        for (size_t i = 0; i < NAMES; i++)
-                if (strlen(names[i]) == n && memcmp(names[i], name, n) == 0)
-                        return true;
-        return false;
+        bool has_pair = false;
+        for (size_t i = 0; i < n; i++) {
+                if (p[i] <= 0x20 || p[i] >= 0x7f || strchr("<>\"{}\\^`|", p[i]))
+                        return false;
+                has_pair |= p[i] == '=' && i > 0;
+        }
+        return has_pair;
+}
+
+enum capture_kind capture_kind(const char *type, const char *p, size_t n)
+{
+        while (n > 0 && strchr(" \t\r\n", *p) && *p) {
+                p++;
+                n--;
+        }
+        while (n > 0 && p[n - 1] && strchr(" \t\r\n", p[n - 1]))
+                n--;
+        enum capture_kind is = n == 0                   ? CAPTURE_NOT
+                               : *p == '{' || *p == '[' ? CAPTURE_JSON
+                               : *p == '<'              ? CAPTURE_XML
+                               : is_form(p, n)          ? CAPTURE_FORM
+                                                        : CAPTURE_NOT;
+        enum capture_kind by_type = said(type);
+        return by_type == CAPTURE_NOT || by_type == is ? is : CAPTURE_NOT;
 }
 
 static char *copy(const char *p, size_t n)
@@ -73,21 +76,30 @@ static char *copy(const char *p, size_t n)
         return s;
 }
 
-/* add(c, name, value, start, len): a token; ${value} is wiped. */
-static int add(struct capture *c, const char *name, size_t name_n, struct buf *value, size_t start,
-               size_t len, struct err *err)
+int capture_add(struct capture *c, const char *name, size_t name_n, const struct buf *value,
+                size_t start, size_t len, struct err *err)
 {
-        if (value->len < VALUE_MIN)
+        const char *piece = lenders_field(name, name_n);
+        if (!piece || value->len < VALUE_MIN)
                 return 0;
         if (c->n == CAPTURE_MAX)
                 return err_set(err, E_PROTO, "an answer has too many tokens in it");
         if (memchr(value->data, '\0', value->len))
                 return err_set(err, E_PROTO, "a token has a zero byte in it");
-        c->tokens[c->n++] =
-                (struct capture_token){.start = start,
-                                       .len = len,
-                                       .name = copy(name, name_n),
-                                       .value = copy((const char *)value->data, value->len)};
+        struct capture_token *t = &c->tokens[c->n++];
+        *t = (struct capture_token){.start = start, .len = len};
+        t->value = copy((const char *)value->data, value->len);
+        if (*piece) { /* the keeper puts the pieces of a key together by these names */
+                t->name = str_dup(strcmp(piece, "id") == 0    ? "AccessKeyId"
+                                  : strcmp(piece, "key") == 0 ? "SecretAccessKey"
+                                                              : "SessionToken");
+                return 0;
+        }
+        t->name = copy(name, name_n < NAME_MAX_LEN ? name_n : NAME_MAX_LEN);
+        for (char *p = t->name; *p; p++)
+                if (!strchr("_-.", *p) && !(*p >= '0' && *p <= '9') && !(*p >= 'a' && *p <= 'z') &&
+                    !(*p >= 'A' && *p <= 'Z'))
+                        *p = '_';
         return 0;
 }
 
@@ -104,20 +116,56 @@ static int by_start(const void *a, const void *b)
         return x->start < y->start ? -1 : x->start > y->start;
 }
 
+/* hides(p, n): does a text that is no token name one, as JSON within JSON does? */
+static bool hides(const char *p, size_t n)
+{
+        static const char *const names[] = {"access_token",    "accesstoken",  "refresh_token",
+                                            "refreshtoken",    "id_token",     "idtoken",
+                                            "secretaccesskey", "sessiontoken", "session_token",
+                                            "client_secret",   "client_token"};
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+                size_t len = strlen(names[i]);
+                for (size_t at = 0; at + len < n; at++)
+                        if (strncasecmp(p + at, names[i], len) == 0 &&
+                            strchr("\"'\\=:>&%", p[at + len]) && p[at + len])
+                                return true;
+        }
+        return false;
+}
+
+/* A member is called by its own name; the text in a list, and "value", by what holds them. */
+static int take_json(const struct body_json *j, size_t at, const char *name, size_t name_n,
+                     struct capture *c, struct err *err)
+{
+        int r = 0;
+        for (size_t i = j->nodes[at].child; i && r == 0; i = j->nodes[i].next) {
+                const struct json_node *node = &j->nodes[i];
+                const char *key = (const char *)j->keys.data + node->key;
+                size_t key_n = node->key_len;
+                if (j->nodes[at].type == JSON_T_ARRAY ||
+                    (key_n == 5 && strncasecmp(key, "value", 5) == 0)) {
+                        key = name;
+                        key_n = name_n;
+                }
+                if (node->type == JSON_T_OBJECT || node->type == JSON_T_ARRAY)
+                        r = take_json(j, i, key, key_n, c, err);
+                if (node->type != JSON_T_STRING)
+                        continue;
+                size_t before = c->n;
+                struct buf value = {0};
+                body_json_unescape(j->text + node->start, node->len, &value);
+                r = capture_add(c, key, key_n, &value, node->start, node->len, err);
+                if (r == 0 && c->n == before && hides((const char *)value.data, value.len))
+                        r = err_set(err, E_PROTO, "it has a token in a text");
+                wipe(&value);
+        }
+        return r;
+}
+
 static int find_json(const char *p, size_t n, struct capture *c, struct err *err)
 {
         struct body_json *j = body_json_read(p, n, err);
-        int r = j ? 0 : -1;
-        for (size_t i = 1; j && r == 0 && i < j->nodes_n; i++) {
-                const struct json_node *node = &j->nodes[i];
-                const char *key = (const char *)j->keys.data + node->key;
-                if (node->type != JSON_T_STRING || !node->key_len || !is_token(key, node->key_len))
-                        continue;
-                struct buf value = {0};
-                body_json_unescape(p + node->start, node->len, &value);
-                r = add(c, key, node->key_len, &value, node->start, node->len, err);
-                wipe(&value);
-        }
+        int r = j ? take_json(j, 0, "", 0, c, err) : -1;
         body_json_free(j);
         qsort(c->tokens, c->n, sizeof c->tokens[0], by_start);
         return r;
@@ -131,76 +179,62 @@ static int hex(char c)
         return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+/* undo(p, n, out): what a form's name or value stands for. */
+static void undo(const char *p, size_t n, struct buf *out)
+{
+        for (size_t i = 0; i < n; i++) {
+                int high = p[i] == '%' && i + 2 < n ? hex(p[i + 1]) : -1;
+                int low = high < 0 ? -1 : hex(p[i + 2]);
+                buf_put_u8(out, low >= 0      ? (uint8_t)(high * 16 + low)
+                                : p[i] == '+' ? ' '
+                                              : (uint8_t)p[i]);
+                i += low >= 0 ? 2 : 0;
+        }
+}
+
 static int find_form(const char *p, size_t n, struct capture *c, struct err *err)
 {
         int r = 0;
+        while (n > 0 && strchr("\r\n", p[n - 1]))
+                n--;
         for (size_t at = 0; r == 0 && at < n;) {
                 const char *amp = memchr(p + at, '&', n - at);
                 size_t end = amp ? (size_t)(amp - p) : n;
                 const char *eq = memchr(p + at, '=', end - at);
                 size_t name_n = eq ? (size_t)(eq - p) - at : end - at;
-                struct buf value = {0};
-                for (size_t i = at + name_n + 1; eq && i < end; i++) {
-                        int high = p[i] == '%' && i + 2 < end ? hex(p[i + 1]) : -1;
-                        int low = high < 0 ? -1 : hex(p[i + 2]);
-                        bool is_hex = low >= 0;
-                        buf_put_u8(&value, is_hex        ? (uint8_t)(high * 16 + low)
-                                           : p[i] == '+' ? ' '
-                                                         : (uint8_t)p[i]);
-                        i += is_hex ? 2 : 0;
-                }
-                if (eq && is_token(p + at, name_n))
-                        r = add(c, p + at, name_n, &value, at + name_n + 1, end - at - name_n - 1,
-                                err);
+                struct buf name = {0}, value = {0};
+                undo(p + at, name_n, &name);
+                if (eq)
+                        undo(eq + 1, end - at - name_n - 1, &value);
+                size_t before = c->n;
+                if (eq)
+                        r = capture_add(c, (const char *)name.data, name.len, &value,
+                                        at + name_n + 1, end - at - name_n - 1, err);
+                if (r == 0 && c->n == before && hides((const char *)value.data, value.len))
+                        r = err_set(err, E_PROTO, "it has a token in a text");
+                wipe(&name);
                 wipe(&value);
                 at = end + 1;
         }
         return r;
 }
 
-static int find_xml(const char *p, size_t n, struct capture *c, struct err *err)
+int capture_find(const char *type, const char *p, size_t n, struct capture *c, struct err *err)
 {
-        for (size_t at = 0; at < n;) {
-                const char *open = memchr(p + at, '<', n - at);
-                if (!open)
-                        break;
-                size_t name = (size_t)(open - p) + 1;
-                const char *close = memchr(p + name, '>', n - name);
-                if (!close)
-                        break;
-                size_t start = (size_t)(close - p) + 1;
-                at = start;
-                if (!is_token(p + name, start - 1 - name))
-                        continue;
-                const char *stop = memchr(p + start, '<', n - start);
-                size_t len = stop ? (size_t)(stop - p) - start : n - start;
-                if (memchr(p + start, '&', len))
-                        return err_set(err, E_PROTO, "a token in XML has an escape in it");
-                struct buf value = {0};
-                buf_put(&value, p + start, len);
-                int r = add(c, p + name, start - 1 - name, &value, start, len, err);
-                wipe(&value);
-                if (r < 0)
-                        return -1;
-        }
-        return 0;
-}
-
-int capture_find(enum capture_kind kind, const char *p, size_t n, struct capture *c,
-                 struct err *err)
-{
-        *c = (struct capture){.kind = kind};
-        switch (kind) {
+        *c = (struct capture){.kind = capture_kind(type, p, n)};
+        switch (c->kind) {
         case CAPTURE_JSON:
                 return find_json(p, n, c, err);
         case CAPTURE_FORM:
                 return find_form(p, n, c, err);
         case CAPTURE_XML:
-                return find_xml(p, n, c, err);
+                return capture_xml(p, n, c, err);
         case CAPTURE_NOT:
                 break;
         }
-        return 0;
+        while (n > 0 && strchr(" \t\r\n", p[n - 1]) && p[n - 1])
+                n--;
+        return n == 0 ? 0 : err_set(err, E_PROTO, "it is neither JSON nor XML nor a form");
 }
 
 void capture_free(struct capture *c)

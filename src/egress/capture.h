@@ -1,5 +1,8 @@
-/* capture.h - tokens that are born in an answer: where they stand in the body of an OAuth or STS
- * token endpoint, so that the keeper gets them and the box a placeholder. Pure. */
+/* capture.h - tokens that are born in an answer: where they stand in the body of a place that lends
+ * credentials (policy/lenders.h), so that the keeper gets them and the box a placeholder. Pure.
+ *
+ * Such a body is read with certainty or not at all: what it is decides itself, since servers send
+ * JSON as text/plain and as nothing; what its Content-Type says must not contradict. */
 #ifndef EGRESS_CAPTURE_H
 #define EGRESS_CAPTURE_H
 
@@ -9,18 +12,17 @@
 struct buf;
 struct err;
 
-enum { CAPTURE_BODY_MAX = 256 << 10, CAPTURE_MAX = 16 };
+enum { CAPTURE_BODY_MAX = 256 << 10, CAPTURE_MAX = 64 };
 
 enum capture_kind { CAPTURE_NOT, CAPTURE_JSON, CAPTURE_FORM, CAPTURE_XML };
 
-/* capture_is_place(host, path): do tokens come from there? ${path} is canonical. */
-bool capture_is_place(const char *host, const char *path);
-/* capture_kind(type): how a body of that Content-Type is read; CAPTURE_NOT: it holds no tokens. */
-enum capture_kind capture_kind(const char *type);
+/* capture_kind(type, body, n): how this body is read; CAPTURE_NOT: not at all. ${type} is the
+ * Content-Type, or "". */
+enum capture_kind capture_kind(const char *type, const char *body, size_t n);
 
 struct capture_token {
         size_t start, len; /* in the body, as written */
-        char *name;        /* "access_token" */
+        char *name;        /* "access_token"; a piece of a key of AWS as STS calls it */
         char *value;       /* with its escapes undone */
 };
 
@@ -30,11 +32,18 @@ struct capture {
         size_t n;
 };
 
-/* capture_find(kind, body, n, c, err): in the order in which they stand. -1 and a sentence when the
- * body cannot be read, or holds too many. */
-int capture_find(enum capture_kind, const char *, size_t, struct capture *, struct err *);
+/* capture_find(type, body, n, c, err): in the order in which they stand. -1 and a sentence when the
+ * body cannot be read with certainty, or holds too many. */
+int capture_find(const char *type, const char *, size_t, struct capture *, struct err *);
 void capture_free(struct capture *); /* wipes */
 /* capture_put(kind, text, out): a placeholder as such a body writes it. */
 void capture_put(enum capture_kind, const char *text, struct buf *out);
+
+/* --- for capture_xml.c --- */
+/* capture_add(c, name, name_n, value, start, len, err): a token, if its name is one of a
+ * credential. */
+int capture_add(struct capture *, const char *name, size_t, const struct buf *value, size_t start,
+                size_t len, struct err *);
+int capture_xml(const char *, size_t, struct capture *, struct err *);
 
 #endif

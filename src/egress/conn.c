@@ -18,14 +18,19 @@
 /* So many reads in one round, then the others have their turn. */
 enum { READS_PER_ROUND = 16, KICKS_PER_ROUND = 64 };
 enum { ORPHANS_MIN = 16 };
+/* A handshake is counted like so many bytes: it takes about as long as to pass them on. */
+enum { CONN_SHAKE_COST = 64 << 10 };
 
 void conn_put_on_list(struct conn *c)
 {
         if (c->is_kicked || c->is_dead)
                 return;
         c->is_kicked = true;
-        c->next_kicked = c->door->kicked;
-        c->door->kicked = c;
+        c->next_kicked = NULL;
+        if (!c->door->kicked)
+                c->door->kicked_end = &c->door->kicked;
+        *c->door->kicked_end = c;
+        c->door->kicked_end = &c->next_kicked;
 }
 
 static void kick(struct conn *c)
@@ -115,6 +120,7 @@ static void shake(struct conn *c)
 {
         ERR_clear_error();
         int r = SSL_do_handshake(c->ssl);
+        work_step(&c->door->work, CONN_SHAKE_COST);
         if (r == 1) {
                 c->is_shaking = false;
                 loop_timer_stop(&c->timer);
@@ -134,6 +140,7 @@ static void on_event(void *ctx, uint32_t events)
         struct conn *c = ctx;
         if (c->is_failed)
                 return;
+        work_turn(&c->door->work);
         c->reads = 0;
         c->is_dry = false;
         if (c->is_shaking) {
@@ -159,7 +166,9 @@ static void on_event(void *ctx, uint32_t events)
 static void on_timer(void *ctx)
 {
         struct conn *c = ctx;
-        if (!c->is_orphan) {
+        if (c->is_shaking && !conn_is_silent(c)) { /* it has answered; we did not come to it yet */
+                loop_timer_set(c->door->loop, &c->timer, CONN_SLOW_MS);
+        } else if (!c->is_orphan) {
                 conn_fail(c, "the TLS handshake took too long");
         } else if (conn_queued(c) > 0 && conn_queued(c) < c->left) {
                 c->left = conn_queued(c);
@@ -184,6 +193,7 @@ static struct conn *new_conn(struct door *d, int fd, SSL *ssl, const struct conn
                            .is_shaking = ssl != NULL,
                            .timer = {.fn = on_timer, .ctx = c}};
         c->src = loop_add(d->loop, fd, EPOLLIN, on_event, c);
+        conn_charge(c);
         if (!c->src)
                 conn_fail(c, "too many connections");
         return c;
@@ -201,7 +211,9 @@ struct conn *conn_tls(struct door *d, int fd, SSL *ssl, const struct conn_ops *o
         SSL_clear_mode(ssl, SSL_MODE_AUTO_RETRY);
         if (SSL_set_fd(ssl, fd) != 1)
                 conn_fail(c, "the TLS connection could not be set up");
-        loop_timer_set(d->loop, &c->timer, DOOR_HANDSHAKE_MS);
+        /* A program in the box that opens hundreds at once comes back to each after a while. It
+         * keeps nobody out meanwhile (idle.h); an origin keeps a request waiting. */
+        loop_timer_set(d->loop, &c->timer, SSL_is_server(ssl) ? DOOR_IDLE_MS : DOOR_HANDSHAKE_MS);
         kick(c);
         return c;
 }
@@ -240,7 +252,7 @@ ssize_t conn_read(struct conn *c, void *p, size_t n)
                 return 0;
         if (c->is_dry) /* epoll says when there is more; asking the kernel now would be in vain */
                 return -1;
-        if (c->reads++ >= READS_PER_ROUND) {
+        if (c->reads++ >= READS_PER_ROUND || work_is_spent(&c->door->work)) {
                 kick(c);
                 return -1;
         }
@@ -248,6 +260,7 @@ ssize_t conn_read(struct conn *c, void *p, size_t n)
                 ERR_clear_error();
                 errno = 0;
                 int r = SSL_read(c->ssl, p, (int)n);
+                work_step(&c->door->work, r > 0 ? (size_t)r : 0);
                 if (r > 0) {
                         c->is_dry = !SSL_has_pending(c->ssl);
                         return r;
@@ -261,6 +274,7 @@ ssize_t conn_read(struct conn *c, void *p, size_t n)
         }
         for (;;) {
                 ssize_t r = recv(c->fd, p, n, 0);
+                work_step(&c->door->work, r > 0 ? (size_t)r : 0);
                 if (r > 0) {
                         c->is_dry = (size_t)r < n;
                         return r;
@@ -275,6 +289,14 @@ ssize_t conn_read(struct conn *c, void *p, size_t n)
                         conn_fail(c, strerrordesc_np(errno));
                 return -1;
         }
+}
+
+bool conn_is_silent(const struct conn *c)
+{
+        char byte;
+        if (c->is_failed || c->is_dead || c->is_ended || (c->ssl && SSL_has_pending(c->ssl)))
+                return false;
+        return recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
 }
 
 bool conn_was_cut(const struct conn *c)
@@ -292,24 +314,30 @@ void conn_want_read(struct conn *c, bool yes)
         conn_update(c);
 }
 
-/* is_crowded(d): so many are saying goodbye that the next one has no time for it. */
-static bool is_crowded(const struct door *d)
+/* is_crowded(c): so many are saying goodbye that this one has no time for it. What it still has to
+ * send counts for more: that is the end of an answer, which nobody could tell from the whole. */
+static bool is_crowded(const struct conn *c)
 {
-        return d->orphans_n >= d->conns_max / 4 + ORPHANS_MIN;
+        const struct door *d = c->door;
+        size_t most = d->conns_max / 4 + ORPHANS_MIN;
+        if (conn_queued(c) > 0 && !account_is_full(&d->account))
+                most = d->conns_max + ORPHANS_MIN;
+        return d->orphans_n >= most;
 }
 
 void conn_finish_free(struct conn *c)
 {
         if (!c || c->is_dead)
                 return;
-        if (c->is_failed || c->is_shaking || is_crowded(c->door)) {
+        if (!c->is_failed && !c->is_shaking)
+                conn_finish(c); /* the kernel sends what it has taken, whatever becomes of us */
+        if (c->is_failed || c->is_shaking || is_crowded(c)) {
                 conn_free(c);
                 return;
         }
         c->is_orphan = true;
         c->door->orphans_n++;
         c->wants_read = true;
-        conn_finish(c);
         if (c->is_ended && c->is_goodbye_sent) {
                 conn_free(c);
                 return;
@@ -329,7 +357,8 @@ bool conn_round(struct door *d)
 {
         struct conn *c = d->kicked;
         d->kicked = NULL;
-        for (int n = 0; c && n < KICKS_PER_ROUND; n++) {
+        for (int n = 0; c && n < KICKS_PER_ROUND && d->work.round < WORK_ROUND; n++) {
+                work_turn(&d->work);
                 struct conn *next = c->next_kicked;
                 bool is_stirred = c->is_stirred, wants_later = c->wants_later;
                 c->is_kicked = c->is_stirred = c->wants_later = false;
@@ -355,6 +384,8 @@ bool conn_round(struct door *d)
                 while (last->next_kicked)
                         last = last->next_kicked;
                 last->next_kicked = d->kicked;
+                if (!d->kicked)
+                        d->kicked_end = &last->next_kicked;
                 d->kicked = c;
         }
         /* What died in this round, and is on no list any more. */

@@ -43,6 +43,9 @@ void conn_take_over(struct conn *, const struct conn_ops *, void *ctx);
  * there is nothing now, or `closed` is about to be called. */
 ssize_t conn_read(struct conn *, void *, size_t);
 bool conn_was_cut(const struct conn *);
+/* conn_is_silent(c): nothing has come that was not read yet, not even an end. One call of the
+ * kernel. */
+bool conn_is_silent(const struct conn *);
 
 /* conn_write(c, p, n): send now or keep. */
 void conn_write(struct conn *, const void *, size_t);

@@ -20,7 +20,8 @@ struct conn {
         const struct conn_ops *ops;
         void *ctx;
         struct buf out;
-        size_t out_at; /* what of it is sent */
+        size_t out_at;  /* what of it is sent */
+        size_t charged; /* for it, and for itself */
         unsigned reads;
         bool is_shaking, wants_read, was_full, is_cut, is_ended;
         bool is_dry; /* the last read of this round took all there was */
@@ -52,6 +53,8 @@ void conn_flush(struct conn *);
 void conn_send_gathered(struct conn *);
 /* conn_say_goodbye(c): once nothing is queued any more. */
 void conn_say_goodbye(struct conn *);
+/* conn_charge(c): what it holds, for the account. */
+void conn_charge(struct conn *);
 /* conn_clear(c): wipe what has to be wiped, and let go. */
 void conn_clear(struct conn *);
 

@@ -10,7 +10,6 @@
 #include "role/role.h"
 #include "wire/frame.h"
 
-#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,8 +137,10 @@ static void on_control(void *ctx, uint32_t events)
         static struct frame f;
         struct door *d = ctx;
         (void)events;
-        if (frame_recv(d->control_fd, &f, false) <= 0)
+        if (frame_recv(d->control_fd, &f, false) <= 0) {
+                record_sum_up(d);
                 role_die("the supervisor is gone");
+        }
         void (*run)(struct door *, struct frame *) = NULL;
         for (size_t i = 0; i < sizeof table / sizeof *table; i++)
                 if (table[i].type == f.type)
@@ -151,11 +152,9 @@ static void on_control(void *ctx, uint32_t events)
         frame_release(&f);
 }
 
-void control_look(struct door *d)
+void control_hear(struct door *d)
 {
-        struct pollfd p = {.fd = d->control_fd, .events = POLLIN};
-        if (poll(&p, 1, 0) > 0)
-                on_control(d, EPOLLIN);
+        on_control(d, EPOLLIN);
 }
 
 int control_init(struct door *d, struct err *err)

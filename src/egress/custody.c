@@ -59,7 +59,7 @@ const struct custody_secret *custody_managed(const struct custody *c, const stru
                 for (size_t i = 0; i < next->line.secret->places_n; i++) {
                         const struct rule_place *p = &next->line.secret->places[i];
                         /* Without a path even a place that has one speaks of the host. */
-                        if (match_place(p, true, host, port, path) != MATCH_NO)
+                        if (match_place(p, true, false, host, port, path) != MATCH_NO)
                                 return next;
                 }
         return NULL;
@@ -76,7 +76,7 @@ bool custody_may_show(const struct custody_secret *s, const struct host_name *ho
                 /* A place without a port is 443; 80 only where the line says that plain will do. */
                 if (p->port == RULE_PORT_USUAL && port != (is_tls ? 443 : 80))
                         continue;
-                if (match_place(p, true, host, port, path) == MATCH_ALL)
+                if (match_place(p, true, false, host, port, path) == MATCH_ALL)
                         return true;
         }
         return false;
@@ -138,6 +138,7 @@ static void on_granted(struct door *d, struct cur *body)
             cur_u32(body, &n) < 0 || n > DOOR_PARTS_MAX)
                 nonsense(d);
         struct custody_secret *s = find_or_add(c, number);
+        c->generation++;
         take_line(d, s, text);
         free(text);
         free(s->gone);

@@ -14,6 +14,8 @@
 struct path_canon;
 struct scan_set;
 
+enum { CUSTODY_TOLD_MAX = 4 };
+
 struct custody_secret {
         struct custody_secret *next;
         uint32_t number;
@@ -25,6 +27,10 @@ struct custody_secret {
         size_t parts_n;
         char *gone;      /* why it cannot be used any more, or NULL */
         bool is_flagged; /* it was seen in a conversation with a model, and that was told */
+        /* Names that held it and were told of in this second: custody_alarm.c. */
+        uint64_t told_s;
+        size_t told_n;
+        struct host_name told[CUSTODY_TOLD_MAX];
 };
 
 struct custody {
@@ -32,11 +38,13 @@ struct custody {
         struct scan_set *placeholders;  /* tag: number; NULL when there are none */
         struct scan_set *values;        /* tag: number; fingers; NULL when there are none */
         uint8_t key[DOOR_FINGER_KEY];
-        bool is_known; /* the keeper's first list is whole: whoever waits may come in */
+        uint64_t generation; /* counts what the keeper tells of secrets */
+        bool is_known;       /* the keeper's first list is whole: whoever waits may come in */
         struct keeper_call *calls, **calls_end;
         struct custody_fold *folds; /* custody_alarm.c */
         uint8_t fold_bits[8192];
-        uint64_t alarmed_s; /* when a name that held one was last told of */
+        struct custody_host *alarmed; /* hosts toward which one was on its way */
+        size_t alarmed_n;
 };
 
 /* custody_of(d): always there; without secrets it is empty and costs nothing. */
@@ -80,12 +88,24 @@ bool keeper_answered(struct door *, struct frame *);
  * kind "alarm", DOOR_ALARM to the supervisor. ${where} as "header user-agent". */
 void custody_alarm(struct door *, uint32_t number, const char *where, const char *host,
                    uint16_t source_port);
+/* custody_is_alarmed(d, host): was a placeholder ever on its way there? Then nobody is advised to
+ * open that host. */
+bool custody_is_alarmed(struct door *, const char *host);
+/* custody_bytes_leak(d, origin, p, n, where): is the placeholder of a secret that does not belong
+ * to this host in bytes that are no request? Rings the alarm; the sentence (the caller frees), or
+ * NULL. */
+struct origin;
+char *custody_bytes_leak(struct door *, const struct origin *, const void *, size_t,
+                         const char *where);
 /* custody_leak_words(d, number, where): the sentence for whoever is refused: which secret, where it
  * was found, where it belongs. The caller frees. */
 char *custody_leak_words(struct door *, uint32_t number, const char *where);
 /* custody_name_leaks(d, host): is one of the placeholders in this name, in any writing that names
  * can carry, also across its labels? Its number, or 0. */
 uint32_t custody_name_leaks(struct door *, const struct host_name *);
+/* custody_lookup_leaks(d, host): the same for a name that was looked up; rings the alarm of every
+ * secret whose placeholder is in it. */
+bool custody_lookup_leaks(struct door *, const struct host_name *);
 /* custody_text_leaks(d, text, n): the same for a text whose letters lost their size: the name of a
  * header. */
 uint32_t custody_text_leaks(struct door *, const char *, size_t);

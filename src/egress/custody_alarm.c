@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "egress/door.h"
+#include "egress/exchange.h"
 #include "egress/scan.h"
 #include "policy/host_name.h"
 #include "wire/frame.h"
@@ -53,9 +54,39 @@ char *custody_leak_words(struct door *d, uint32_t number, const char *where)
                        custody_name(s), where, buf_cstr(&home));
 }
 
+/* Hosts toward which one was on its way. A box that leaks to more than so many is known well
+ * enough by the first of them. */
+struct custody_host {
+        struct custody_host *next;
+        char *host;
+};
+enum { ALARMED_MAX = 256 };
+
+bool custody_is_alarmed(struct door *d, const char *host)
+{
+        const struct custody_host *h = d->custody ? d->custody->alarmed : NULL;
+        while (h && strcmp(h->host, host) != 0)
+                h = h->next;
+        return h != NULL;
+}
+
+static void remember(struct door *d, const char *host)
+{
+        struct custody *c = custody_of(d);
+        if (c->alarmed_n == ALARMED_MAX || custody_is_alarmed(d, host))
+                return;
+        struct custody_host *h = malloc(sizeof *h);
+        if (!h)
+                str_no_memory();
+        *h = (struct custody_host){.next = c->alarmed, .host = str_dup(host)};
+        c->alarmed = h;
+        c->alarmed_n++;
+}
+
 void custody_alarm(struct door *d, uint32_t number, const char *where, const char *host,
                    uint16_t source_port)
 {
+        remember(d, host);
         const struct custody_secret *s = custody_find(custody_of(d), number);
         char *words = custody_leak_words(d, number, where);
         record_put(d, &(struct door_record){
@@ -78,6 +109,22 @@ void custody_alarm(struct door *d, uint32_t number, const char *where, const cha
         free(toward);
         free(what);
         free(words);
+}
+
+char *custody_bytes_leak(struct door *d, const struct origin *o, const void *p, size_t n,
+                         const char *where)
+{
+        const struct custody *c = custody_of(d);
+        struct scan_hit hit;
+        if (scan_set_is_empty(c->placeholders) || !scan_look(c->placeholders, p, n, &hit))
+                return NULL;
+        /* Half a head that its own host would have got is no leak. */
+        for (const struct custody_secret *s = NULL;
+             (s = custody_managed(c, &o->host, o->port, NULL, s));)
+                if (s->number == hit.tag)
+                        return NULL;
+        custody_alarm(d, hit.tag, where, o->host.text, o->source_port);
+        return custody_leak_words(d, hit.tag, where);
 }
 
 /* --- names ----------------------------------------------------------------------------------- */
@@ -190,6 +237,49 @@ uint32_t custody_text_leaks(struct door *d, const char *p, size_t n)
                         break;
         }
         return 0;
+}
+
+/* holds_of(c, number, host): does the name hold a writing of this secret's placeholder? */
+static bool holds_of(const struct custody *c, uint32_t number, const struct host_name *host)
+{
+        char name[HOST_TEXT_MAX + 1];
+        size_t n = fold(host->text, host->len, name);
+        for (const struct custody_fold *f = c->folds; f; f = f->next)
+                if (f->number == number && holds(name, n, f))
+                        return true;
+        return false;
+}
+
+/* is_news(s, host, second): what a secret's line does about a leak (leak=) is done every time; where
+ * it only tells, the same name is told once in a second, and so are a few names of one secret, or
+ * lookups would be how a disk is filled. No secret's names count against another's. */
+static bool is_news(struct custody_secret *s, const struct host_name *host, uint64_t second)
+{
+        if (s->line.secret->leak != RULE_LEAK_ALARM && !s->gone)
+                return true;
+        if (s->told_s != second)
+                s->told_n = 0;
+        s->told_s = second;
+        for (size_t i = 0; i < s->told_n; i++)
+                if (host_name_equal(&s->told[i], host))
+                        return false;
+        if (s->told_n == CUSTODY_TOLD_MAX)
+                return false;
+        s->told[s->told_n++] = *host;
+        return true;
+}
+
+bool custody_lookup_leaks(struct door *d, const struct host_name *host)
+{
+        struct custody *c = custody_of(d);
+        uint64_t second = loop_now(d->loop) / 1000;
+        if (!custody_name_leaks(d, host))
+                return false;
+        /* One name may hold those of several secrets. */
+        for (struct custody_secret *s = c->secrets; s; s = s->next)
+                if (holds_of(c, s->number, host) && is_news(s, host, second))
+                        custody_alarm(d, s->number, "a name that was looked up", host->text, 0);
+        return true;
 }
 
 uint32_t custody_name_leaks(struct door *d, const struct host_name *host)

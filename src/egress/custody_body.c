@@ -32,12 +32,37 @@ static void fail(struct custody_body *b, int status, const char *why)
 
 /* --- looking --------------------------------------------------------------------------------- */
 
+/* is_lagging(b): nothing passes before what is packed in it was looked at. */
+static bool is_lagging(const struct custody_body *b)
+{
+        return b->pack && (b->is_packing || b->lag.len > 0 || pack_is_open(b->pack));
+}
+
 static void pass_on(struct custody_body *b, size_t n)
 {
         bool is_wanted = n > 0 && (!b->undo || b->slots_n);
-        if (is_wanted) /* its last word counts: only after a no does it tell of room */
+        if (is_wanted && is_lagging(b))
+                buf_put(&b->lag, b->tail.data, n);
+        else if (is_wanted) /* its last word counts: only after a no does it tell of room */
                 b->is_full = !b->ops->out(b->ctx, b->tail.data, n);
         buf_drop(&b->tail, n);
+}
+
+/* has_more(b): something of what was fed has not been looked at. */
+static bool has_more(const struct custody_body *b)
+{
+        return b->pend.len > b->pend_at || b->job.prev;
+}
+
+static void tell_idle(struct custody_body *b)
+{
+        if (!b->is_over && !b->is_asked && !b->is_full && !b->is_ending && !has_more(b))
+                b->ops->idle(b->ctx);
+}
+
+void custody_body_charge(struct custody_body *b)
+{
+        account_set(&b->door->account, &b->charged, b->pend.cap + b->lag.cap + b->waiting.cap);
 }
 
 /* on_quiet(b): nothing came for a while. Both ends may be waiting for what is held back, as in a
@@ -47,8 +72,52 @@ void custody_body_quiet(void *ctx)
         struct custody_body *b = ctx;
         b->ahead += b->tail.len;
         pass_on(b, b->tail.len);
-        if (!b->is_over && !b->is_asked && !b->is_full)
-                b->ops->idle(b->ctx); /* it had said no, and has room now */
+        tell_idle(b); /* it had said no, and has room now */
+}
+
+/* found(b, tag): a placeholder is in it. True: it may not pass. */
+static bool found(struct custody_body *b, uint32_t tag)
+{
+        if (b->is_model) {
+                custody_request_flag(b->q, tag);
+                return false;
+        }
+        char *why = custody_request_leaks(b->q, tag, b->where);
+        fail(b, 403, why);
+        free(why);
+        return true;
+}
+
+/* unpack(b, is_end): what is packed in the bytes that came. False: it goes on in another turn, or it
+ * may not pass. */
+static bool unpack(struct custody_body *b, bool is_end)
+{
+        struct scan_hit hit = {0};
+        while (b->pack && !b->is_over) {
+                enum pack_said said =
+                        pack_run(b->pack, custody_of(b->door)->placeholders, is_end, &hit);
+                b->is_packing = said == PACK_LATER;
+                switch (said) {
+                case PACK_READY:
+                        return true;
+                case PACK_LATER:
+                        work_again(door_work(b->door), &b->job);
+                        return false;
+                case PACK_FOUND:
+                        if (found(b, hit.tag))
+                                return false;
+                        break;
+                case PACK_SHORT:
+                        fail(b, 503, ACCOUNT_FULL);
+                        return false;
+                case PACK_BOMB:
+                        fail(b, 403,
+                             "a packed or compressed file in its body grows beyond all measure, "
+                             "and cannot be told from one that hides a secret");
+                        return false;
+                }
+        }
+        return !b->is_over;
 }
 
 /* look(b, p, n, is_end): of the plain body. What may pass is passed on, unless it came compressed:
@@ -60,15 +129,16 @@ static void look(struct custody_body *b, const void *p, size_t n, bool is_end)
         _cleanup_buf_ struct buf out = {0};
         if (b->is_over || (n == 0 && !is_end))
                 return;
-        size_t found = scan_feed(&b->scan, set, p, n, is_end, &out, &hit);
+        work_step(door_work(b->door), n);
+        size_t hits = scan_feed(&b->scan, set, p, n, is_end, &out, &hit);
         buf_put(&b->tail, p, n);
-        if (found > 0 && b->is_model) {
-                custody_request_flag(b->q, hit.tag);
-        } else if (found > 0) {
-                char *why = custody_request_leaks(b->q, hit.tag, b->where);
-                fail(b, 403, why);
-                free(why);
+        if (hits > 0 && found(b, hit.tag))
                 return;
+        if (b->pack && n > 0) {
+                pack_put(b->pack, p, n);
+                unpack(b, false);
+                if (b->is_over)
+                        return;
         }
         size_t early = b->ahead < out.len ? b->ahead : out.len;
         b->ahead -= early;
@@ -90,10 +160,16 @@ static void look_end(struct custody_body *b)
 
 static void pass_lag(struct custody_body *b, bool is_end)
 {
-        size_t most = LAG;
-        bool is_held = b->tail.len > 0;
-        size_t n = is_end ? b->lag.len : is_held || b->lag.len <= most ? 0 : b->lag.len - most;
-        if (b->is_over)
+        bool is_open = b->pack && pack_is_open(b->pack);
+        bool is_held = b->undo && b->tail.len > 0;
+        size_t most = b->undo || is_open ? LAG : 0, n = 0;
+        if (is_end)
+                n = b->lag.len;
+        else if (is_open && !is_held)
+                n = pack_lag_free(&b->lagging, b->pack, b->lag.len, most);
+        else if (!is_held && b->lag.len > most)
+                n = b->lag.len - most;
+        if (b->is_over || b->is_packing)
                 return;
         if (b->lag.len - n > LAG_MAX) {
                 fail(b, 403, "its compressed body cannot be told from one that hides a secret");
@@ -128,6 +204,7 @@ static void put_form(struct buf *out, const char *text)
         }
 }
 
+static void pump(struct custody_body *);
 static void run(struct custody_body *);
 
 static void on_placed(void *ctx, uint32_t type, struct cur *body)
@@ -159,8 +236,8 @@ static void on_placed(void *ctx, uint32_t type, struct cur *body)
         if (b->is_over)
                 return;
         run(b);
-        if (!b->is_over && !b->is_asked && !b->is_end && !b->is_full)
-                b->ops->idle(b->ctx);
+        pump(b);
+        tell_idle(b);
 }
 
 void custody_body_pass(void *ctx, const void *p, size_t n)
@@ -194,6 +271,8 @@ bool custody_body_slot(void *ctx, size_t which, const char *text, size_t n)
         look_end(b);
         if (b->is_over)
                 return true;
+        if (b->is_watch)
+                return true;
         if (found->secret->gone) {
                 fail(b, 403, found->secret->gone);
                 return true;
@@ -218,7 +297,7 @@ static void finish(struct custody_body *b)
         look(b, NULL, 0, true);
         if (b->is_over)
                 return;
-        if (b->undo && !b->slots_n)
+        if (b->lag.len > 0)
                 pass_lag(b, true);
         if (b->is_over)
                 return;
@@ -255,6 +334,8 @@ static void use_plain(struct custody_body *b, const void *p, size_t n)
 {
         if (b->slots_n == 0) {
                 look(b, p, n, false);
+                if (!b->undo && b->lag.len > 0)
+                        pass_lag(b, false);
                 return;
         }
         if (b->waiting.len + n > WAITING_MAX) { /* a little that grows to a lot */
@@ -265,45 +346,104 @@ static void use_plain(struct custody_body *b, const void *p, size_t n)
         run(b);
 }
 
-/* unpack(b, is_end): whatever the coding gives now. */
-static void unpack(struct custody_body *b, bool is_end)
+/* next_piece(b, plain): of the plain body: its length; 0 when there is none until more is fed; -1 when
+ * its turn, or it, is over. Compressed bytes are taken in steps, and follow what was looked at. */
+static ssize_t next_piece(struct custody_body *b, char plain[PIECE])
 {
         struct err err = {0};
+        for (;;) {
+                if (work_is_spent(door_work(b->door))) {
+                        work_again(door_work(b->door), &b->job);
+                        return -1;
+                }
+                size_t left = b->pend.len - b->pend_at, part = left < PIECE ? left : PIECE;
+                const uint8_t *from = b->pend.data + b->pend_at;
+                if (!b->undo) {
+                        if (part)
+                                memcpy(plain, from, part);
+                        b->pend_at += part;
+                        return (ssize_t)part;
+                }
+                ssize_t n = undo_take(b->undo, b->is_ending && left == 0, plain, PIECE, &err);
+                if (n == UNDO_LATER)
+                        continue; /* the turn is over, which is seen above */
+                if (n < 0)
+                        fail(b, undo_is_short(b->undo) ? 503 : 400, err.text);
+                if (n != 0)
+                        return n;
+                if (!b->slots_n)
+                        pass_lag(b, false);
+                if (b->is_over || b->is_full || part == 0)
+                        return b->is_over ? -1 : 0;
+                if (!b->slots_n)
+                        buf_put(&b->lag, from, part);
+                undo_put(b->undo, from, part);
+                b->pend_at += part;
+        }
+}
+
+/* pump(b): what was fed is looked at, as far as its turn, the keeper and the other end allow; then
+ * its end. */
+static void pump(struct custody_body *b)
+{
         char plain[PIECE];
-        ssize_t n = 0;
-        while (!b->is_over && (n = undo_take(b->undo, is_end, plain, sizeof plain, &err)) > 0)
-                use_plain(b, plain, (size_t)n);
-        if (n < 0)
-                fail(b, 400, err.text);
+        while (!b->is_over && !b->is_asked && !b->is_full && !b->job.prev) {
+                if (b->is_packing && !unpack(b, false))
+                        break;
+                if (!b->undo && b->lag.len > 0)
+                        pass_lag(b, false);
+                ssize_t n = next_piece(b, plain);
+                if (n < 0)
+                        break;
+                if (n > 0) {
+                        use_plain(b, plain, (size_t)n);
+                        continue;
+                }
+                if (b->pend.len > b->pend_at)
+                        break; /* the other end is full */
+                buf_free(&b->pend);
+                b->pend_at = 0;
+                if (!b->is_ending || b->is_end || !unpack(b, true))
+                        break;
+                b->is_end = true;
+                if (b->slots_n == 0)
+                        finish(b);
+                else
+                        run(b);
+        }
+        custody_body_charge(b);
+}
+
+void custody_body_turn(void *ctx)
+{
+        struct custody_body *b = ctx;
+        pump(b);
+        tell_idle(b);
 }
 
 bool custody_body_feed(struct custody_body *b, const void *bytes, size_t n)
 {
-        const char *p = bytes;
         b->is_full = false;
-        if (!b->undo && n > 0 && !b->is_over)
-                use_plain(b, p, n);
-        for (size_t part; b->undo && n > 0 && !b->is_over; p += part, n -= part) {
-                part = n < PIECE ? n : PIECE;
-                if (!b->slots_n)
-                        buf_put(&b->lag, p, part);
-                undo_put(b->undo, p, part);
-                unpack(b, false);
-                if (!b->slots_n)
-                        pass_lag(b, false);
+        if (b->is_over)
+                return true;
+        if (!b->undo && n <= PIECE && !has_more(b) && !b->is_asked) {
+                use_plain(b, bytes, n);
+        } else {
+                buf_put(&b->pend, bytes, n);
+                pump(b);
         }
-        return b->is_over || (!b->is_full && !b->is_asked);
+        return b->is_over || (!b->is_full && !b->is_asked && !has_more(b));
+}
+
+bool custody_body_drained(struct custody_body *b)
+{
+        b->is_full = false;
+        pump(b);
+        return b->is_over || (!b->is_full && !b->is_asked && !has_more(b));
 }
 
 void custody_body_end(struct custody_body *b)
 {
-        if (b->undo)
-                unpack(b, true);
-        if (b->is_over)
-                return;
-        b->is_end = true;
-        if (b->slots_n == 0)
-                finish(b);
-        else
-                run(b);
+        b->is_ending = true;
+        pump(b);
 }

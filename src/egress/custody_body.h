@@ -33,13 +33,23 @@ struct custody_body *custody_body_message(struct door *, struct custody_request 
                                           const struct host_name *, const struct origin *,
                                           const struct head *, const struct custody_body_ops *,
                                           void *ctx);
+/* custody_body_watch(d, q, host, origin, head, ops, ctx): the body of a request that will not be
+ * passed on: looked through alone. Slots that are declared for its place are none of a leak, and
+ * the keeper is not asked. NULL when there is nothing to look for, or it cannot be read. */
+struct custody_body *custody_body_watch(struct door *, struct custody_request *,
+                                        const struct host_name *, const struct origin *,
+                                        const struct head *, const struct custody_body_ops *,
+                                        void *ctx);
 void custody_body_free(struct custody_body *);
 /* custody_body_has_slots(b): may its length change? Then a short one is better sent when all of it
  * is there. */
 bool custody_body_has_slots(const struct custody_body *);
 
-/* custody_body_feed(b, p, n): false: it waits for the keeper, or the other end is full. */
+/* custody_body_feed(b, p, n): false: it waits for the keeper or for its turn, or the other end is
+ * full. */
 bool custody_body_feed(struct custody_body *, const void *, size_t);
+/* custody_body_drained(b): whoever gets them has room again. True: so has it. */
+bool custody_body_drained(struct custody_body *);
 void custody_body_end(struct custody_body *);
 
 #endif

@@ -6,6 +6,7 @@
 #include "egress/custody_body.h"
 #include "egress/custody_body_slots.h"
 #include "egress/door.h"
+#include "egress/pack.h"
 #include "egress/scan.h"
 #include "egress/undo.h"
 
@@ -21,10 +22,19 @@ struct custody_body {
         const struct custody_body_ops *ops;
         void *ctx;
         bool is_model, is_over, is_full;
-        bool is_end; /* of what is fed */
+        bool is_ending; /* nothing more is fed */
+        bool is_end;    /* and all that was fed has been read */
+        bool is_watch;  /* nothing of it is passed on, and the keeper is not asked */
 
+        struct buf pend; /* fed, and not looked at yet */
+        size_t pend_at;
+        size_t charged;      /* for what it holds */
+        struct work_job job; /* waits for its next turn */
         struct undo *undo;
-        struct buf lag; /* compressed bytes that were not passed on yet */
+        struct pack *pack; /* looks into what is packed; NULL where slots are read */
+        bool is_packing;   /* that goes on */
+        struct pack_lag lagging;
+        struct buf lag; /* compressed and packed bytes that were not passed on yet */
         const char *where;
         struct scan scan;
         struct buf tail; /* what the scanner holds back */
@@ -44,6 +54,9 @@ struct custody_body {
 
 /* For the timer, and for whoever reads slots; ${ctx} is the body. */
 void custody_body_quiet(void *ctx);
+void custody_body_turn(void *ctx);
+/* custody_body_charge(b): what it holds, for the account. */
+void custody_body_charge(struct custody_body *);
 void custody_body_pass(void *ctx, const void *, size_t);
 bool custody_body_slot(void *ctx, size_t which, const char *text, size_t n);
 

@@ -68,6 +68,7 @@ static struct custody_body *make(struct door *d, struct custody_request *q,
                                    .ctx = ctx,
                                    .where = "the body",
                                    .timer = {.fn = custody_body_quiet, .ctx = b},
+                                   .job = {.fn = custody_body_turn, .ctx = b},
                                    .is_model = cred_slots_is_model_host(host)};
         return b;
 }
@@ -85,6 +86,13 @@ static const char *unread(const struct head *h)
         return head_count(h, "content-encoding") > 1 ? "it has two codings" : NULL;
 }
 
+/* look_inside(b, h): also into what is packed in it. JSON and forms are text. */
+static void look_inside(struct custody_body *b, const struct head *h)
+{
+        if (!b->slots_n && !h->is_grpc)
+                b->pack = pack_new(door_work(b->door), &b->door->account);
+}
+
 struct custody_body *custody_body_new(struct door *d, struct custody_request *q,
                                       const struct host_name *host, const struct origin *o,
                                       const struct head *h, const struct custody_body_ops *ops,
@@ -97,7 +105,7 @@ struct custody_body *custody_body_new(struct door *d, struct custody_request *q,
                 return NULL;
         struct undo *u = NULL;
         const char *bad = unread(h);
-        if (!bad && f && undo_new(head_str(h, f->value), &u, &err) < 0)
+        if (!bad && f && undo_new(head_str(h, f->value), door_work(d), &d->account, &u, &err) < 0)
                 bad = err.text;
         if (bad) {
                 *why = str_fmt("its body cannot be looked through for secrets: %s", bad);
@@ -106,6 +114,7 @@ struct custody_body *custody_body_new(struct door *d, struct custody_request *q,
         struct custody_body *b = make(d, q, host, ops, ctx);
         b->undo = u;
         find_slots(b, form_of_type(h), host, o, h);
+        look_inside(b, h);
         if (b->slots_n) {
                 struct head *out = custody_request_head(q);
                 out->body = HEAD_BODY_STREAM;
@@ -116,6 +125,25 @@ struct custody_body *custody_body_new(struct door *d, struct custody_request *q,
                 head_drop(out, "digest");
                 head_drop(out, "content-digest");
         }
+        return b;
+}
+
+struct custody_body *custody_body_watch(struct door *d, struct custody_request *q,
+                                        const struct host_name *host, const struct origin *o,
+                                        const struct head *h, const struct custody_body_ops *ops,
+                                        void *ctx)
+{
+        struct err err = {0};
+        const struct field *f = head_find(h, "content-encoding");
+        struct undo *u = NULL;
+        if (h->body == HEAD_BODY_NONE || !custody_of(d)->placeholders || unread(h) ||
+            (f && undo_new(head_str(h, f->value), door_work(d), &d->account, &u, &err) < 0))
+                return NULL;
+        struct custody_body *b = make(d, q, host, ops, ctx);
+        b->undo = u;
+        b->is_watch = true;
+        find_slots(b, form_of_type(h), host, o, h);
+        look_inside(b, h);
         return b;
 }
 
@@ -141,12 +169,16 @@ void custody_body_free(struct custody_body *b)
                 return;
         keeper_cancel(b->door, b->call);
         undo_free(b->undo);
+        pack_free(b->pack);
         scan_free(&b->scan);
         loop_timer_stop(&b->timer);
+        work_drop(door_work(b->door), &b->job);
         buf_free(&b->tail);
         custody_json_free(b->json);
         custody_form_free(b->form);
         buf_free(&b->lag);
         buf_free(&b->waiting);
+        buf_free(&b->pend);
+        custody_body_charge(b);
         free(b);
 }

@@ -7,9 +7,9 @@
 #include "base/str.h"
 #include "egress/door.h"
 #include "egress/scan.h"
+#include "egress/ws.h"
 #include "policy/cred_slots.h"
 
-#include <openssl/rand.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,11 +41,13 @@ struct custody_ws {
         bool is_collecting; /* a text message that may have a slot */
         struct buf message, control, held;
         struct scan scan;
-        uint64_t fed, passed; /* of the scanner, in this message */
+        /* Of messages that have no slot: bytes that the scanner was given, gave back, and that may go on. */
+        uint64_t fed, seen, passed;
 
         struct custody_body *body; /* of a message that is being changed */
         bool is_working;
         struct buf made, waiting;
+        size_t charged; /* for what it holds */
 };
 
 static void fail(struct custody_ws *w, int status, const char *why)
@@ -73,26 +75,7 @@ static void send(struct custody_ws *w, const void *p, size_t n)
 static void send_message(struct custody_ws *w)
 {
         struct buf b = {0};
-        uint8_t mask[4];
-        size_t n = w->made.len;
-        if (RAND_bytes(mask, 4) != 1)
-                str_no_memory();
-        buf_room(&b, n + HEAD_MAX_N); /* so that it never moves */
-        b.len = 0;
-        buf_put_u8(&b, 0x80 | OP_TEXT);
-        if (n < 126) {
-                buf_put_u8(&b, (uint8_t)(0x80 | n));
-        } else if (n <= UINT16_MAX) {
-                buf_put_u8(&b, 0x80 | 126);
-                buf_put_u8(&b, (uint8_t)(n >> 8));
-                buf_put_u8(&b, (uint8_t)n);
-        } else {
-                buf_put_u8(&b, 0x80 | 127);
-                buf_put_u64(&b, n);
-        }
-        buf_put(&b, mask, 4);
-        for (size_t i = 0; i < n; i++)
-                buf_put_u8(&b, w->made.data[i] ^ mask[i & 3]);
+        ws_put_message(&b, true, w->made.data, w->made.len);
         send(w, b.data, b.len);
         buf_free(&b); /* masked with what stands before it, and gone to the origin */
         if (w->made.data)
@@ -103,6 +86,7 @@ static void send_message(struct custody_ws *w)
 /* --- a message with slots -------------------------------------------------------------------- */
 
 static void go_on(struct custody_ws *);
+static void look(struct custody_ws *, const void *, size_t, bool is_message);
 
 static bool message_out(void *ctx, const void *p, size_t n)
 {
@@ -149,14 +133,11 @@ static void change_message(struct custody_ws *w)
         while (at < n && strchr(" \t\r\n", p[at] ? p[at] : 'x'))
                 at++;
         bool is_json = at < n && (p[at] == '{' || p[at] == '[');
-        struct scan_hit hit;
         if (!is_json) { /* a word of the protocol that is spoken there */
-                if (scan_look(custody_of(w->door)->placeholders, p, n, &hit)) {
-                        leak(w, hit.tag);
-                        return;
-                }
+                look(w, p, n, true);
                 buf_put(&w->made, p, n);
-                send_message(w);
+                if (!w->is_over)
+                        send_message(w);
                 return;
         }
         if (w->body) /* it may be what called us */
@@ -192,25 +173,25 @@ static void flush_held(struct custody_ws *w)
         w->held.len = 0;
 }
 
-static void look(struct custody_ws *w, const void *p, size_t n, bool is_end)
+/* look(w, p, n, is_message): more of what is sent in messages; ${is_message}: one of them ends. */
+static void look(struct custody_ws *w, const void *p, size_t n, bool is_message)
 {
         _cleanup_buf_ struct buf out = {0};
         struct scan_hit hit = {0};
-        if (n == 0 && !is_end)
-                return;
         size_t found =
-                scan_feed(&w->scan, custody_of(w->door)->placeholders, p, n, is_end, &out, &hit);
+                n ? scan_feed(&w->scan, custody_of(w->door)->placeholders, p, n, false, &out, &hit)
+                  : 0;
         w->fed += n;
-        w->passed += out.len;
+        w->seen += out.len;
+        if (w->seen > w->passed)
+                w->passed = w->seen;
         if (found && w->is_model)
                 custody_request_flag(w->q, hit.tag);
         else if (found)
                 leak(w, hit.tag);
-        if (is_end) {
-                scan_free(&w->scan);
-                w->scan = (struct scan){0};
-                w->fed = w->passed = 0;
-        }
+        /* A message waits for nothing; the rest of a placeholder may be in the next, and is known. */
+        if (is_message)
+                w->passed = w->fed;
 }
 
 static void use_payload(struct custody_ws *w, const uint8_t *p, size_t n)
@@ -304,6 +285,13 @@ static void go_on(struct custody_ws *w)
                 fail(w, 403, "a WebSocket message cannot be told from one that hides a secret");
 }
 
+/* charge(w): what it holds, for the account. */
+static void charge(struct custody_ws *w)
+{
+        account_set(&w->door->account, &w->charged,
+                    w->message.cap + w->control.cap + w->held.cap + w->waiting.cap + w->made.cap);
+}
+
 bool custody_ws_feed(struct custody_ws *w, const void *p, size_t n)
 {
         w->is_full = false;
@@ -311,6 +299,7 @@ bool custody_ws_feed(struct custody_ws *w, const void *p, size_t n)
                 return true;
         buf_put(&w->waiting, p, n);
         go_on(w);
+        charge(w);
         return w->is_over || (!w->is_full && !w->is_working);
 }
 
@@ -360,5 +349,6 @@ void custody_ws_free(struct custody_ws *w)
         if (w->made.data)
                 explicit_bzero(w->made.data, w->made.cap);
         buf_free(&w->made);
+        charge(w);
         free(w);
 }

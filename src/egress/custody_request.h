@@ -27,6 +27,11 @@ struct custody_request *custody_request_new(struct door *, const struct host_nam
                                             void (*fn)(void *ctx, const struct custody_verdict *),
                                             void *ctx);
 void custody_request_free(struct custody_request *);
+/* custody_request_trip(q): the tripwire alone, before policy is asked: is a placeholder anywhere in
+ * the head but in a slot that its line declares for this place? Rings the alarm. The sentence for
+ * whoever is refused (the caller frees), or NULL. What it has seen is not looked through again by
+ * custody_request_begin, unless the box was given another secret since. */
+char *custody_request_trip(struct custody_request *);
 /* custody_request_stop(q): its answer is of no use any more; nobody is called back. */
 void custody_request_stop(struct custody_request *);
 

@@ -23,6 +23,8 @@ struct custody_request {
         const struct head *in;
         struct head out;
         bool has_out, is_over;
+        bool is_tripped;          /* custody_request_trip found nothing */
+        uint64_t trip_generation; /* of the list of secrets, then */
         struct custody_uses uses;
         struct custody_asked asked[CUSTODY_USES_MAX];
         size_t asked_n; /* that are not answered */

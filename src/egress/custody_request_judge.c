@@ -4,6 +4,7 @@
  * pass what cannot be told apart from a leak. */
 #include "egress/custody_request_int.h"
 
+#include "base/cleanup.h"
 #include "base/str.h"
 #include "egress/sign.h"
 
@@ -107,21 +108,49 @@ static bool has_inject(const struct custody *c, const struct custody_place *p)
         return false;
 }
 
-char *custody_request_judge(struct custody_request *q, const struct custody_place *p)
+/* head_leaks(q): the sentence when a placeholder stands outside the slots that were found. */
+static char *head_leaks(struct custody_request *q)
 {
         struct custody *c = custody_of(q->door);
         uint32_t number;
-        char *where = NULL, *why;
+        _cleanup_free_ char *where = NULL;
+        if (q->is_tripped && q->trip_generation == c->generation)
+                return NULL;
         if ((number = custody_name_leaks(q->door, &q->host)))
                 return custody_request_leaks(q, number, "the name of the host");
+        if (c->placeholders && custody_slots_leak(q->door, q->in, &q->uses, &number, &where))
+                return custody_request_leaks(q, number, where);
+        return NULL;
+}
+
+char *custody_request_trip(struct custody_request *q)
+{
+        struct custody *c = custody_of(q->door);
+        const struct custody_place p = {.host = &q->host,
+                                        .port = q->origin.port,
+                                        .is_tls = q->origin.is_tls,
+                                        .path = &q->in->path};
+        custody_slots_find(c, &p, q->in, &q->uses);
+        look_signed(q, &p);
+        char *why = head_leaks(q);
+        /* Who waits for a person, or for a body, is judged anew afterwards. */
+        custody_uses_free(&q->uses);
+        q->signer = NULL;
+        q->is_tripped = !why;
+        q->trip_generation = c->generation;
+        return why;
+}
+
+char *custody_request_judge(struct custody_request *q, const struct custody_place *p)
+{
+        struct custody *c = custody_of(q->door);
+        char *where = NULL, *why;
         custody_slots_find(c, p, q->in, &q->uses);
-        if (!look_signed(q, p))
-                return foreign_words(q, "the signature");
-        if (custody_slots_leak(q->door, q->in, &q->uses, &number, &where)) {
-                why = custody_request_leaks(q, number, where);
-                free(where);
+        bool is_ours = look_signed(q, p);
+        if ((why = head_leaks(q)))
                 return why;
-        }
+        if (!is_ours)
+                return foreign_words(q, "the signature");
         bool is_shown = q->uses.n > 0, may_inject = has_inject(c, p);
         if (custody_slots_foreign(c, p->host, p->port, q->in, &q->uses, may_inject, &where) &&
             !may_inject) {

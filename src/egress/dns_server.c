@@ -7,6 +7,7 @@
 #include "egress/custody.h"
 #include "egress/dns.h"
 #include "egress/dns_query.h"
+#include "egress/names.h"
 
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -38,21 +39,15 @@ static void flag(struct door *d, const struct dns_note *note)
 }
 
 /* answer(d, query, n, out): a name that holds a secret's placeholder is a way out (case E8), so
- * that there is no such name; told once a second, like the flag above. */
+ * that there is no such name. */
 static size_t answer(struct door *d, const uint8_t *query, size_t n, uint8_t *out)
 {
         struct dns_note note = {0};
         struct dns_query q;
-        uint32_t number = 0;
-        if (custody_of(d)->secrets && dns_query_read(query, n, &q) == DNS_NOERROR && !q.is_root)
-                number = custody_name_leaks(d, &q.name);
-        if (number) {
-                uint64_t second = loop_now(d->loop) / 1000;
-                if (custody_of(d)->alarmed_s != second)
-                        custody_alarm(d, number, "a name that was looked up", q.name.text, 0);
-                custody_of(d)->alarmed_s = second;
-        }
-        size_t len = dns_answer(number ? NULL : d->names, query, n, loop_now(d->loop), out, &note);
+        bool is_leak = custody_of(d)->secrets && dns_query_read(query, n, &q) == DNS_NOERROR &&
+                       !q.is_root && custody_lookup_leaks(d, &q.name);
+        size_t len = dns_answer(is_leak ? NULL : d->names, query, n, loop_now(d->loop), out, &note);
+        account_set(&d->account, &d->names_charged, names_held(d->names));
         flag(d, &note);
         return len;
 }

@@ -9,8 +9,11 @@
 
 #include "base/buf.h"
 #include "base/loop.h"
+#include "egress/account.h"
 #include "egress/conn.h"
 #include "egress/exchange.h"
+#include "egress/idle.h"
+#include "egress/work.h"
 #include "policy/policy.h"
 #include "wire/door.h"
 
@@ -19,6 +22,7 @@
 #include <stdint.h>
 
 struct conn;
+struct guest_heard;
 struct names;
 struct trust;
 struct leaf;
@@ -34,8 +38,8 @@ enum {
         DOOR_QUESTIONS_MAX = 64,
         DOOR_LEAF_SLOTS = 1024,
         DOOR_HEAD_MS = 10000,
-        DOOR_SILENCE_MS = 3000, /* for the first byte, on a port that is not HTTP's */
-        DOOR_HANDSHAKE_MS = 15000,
+        DOOR_SILENCE_MS = 3000,    /* for the first byte, on a port that is not HTTP's */
+        DOOR_HANDSHAKE_MS = 15000, /* with an origin */
         DOOR_IDLE_MS = 300000,
         DOOR_STREAM_IDLE_MS = 1800000, /* a model may think for a long time */
         DOOR_ASK_MS = 120000,
@@ -51,6 +55,8 @@ struct listener {
 struct door {
         struct loop *loop;
         char *box_id;
+        struct work_budget work; /* what is done in one go */
+        struct account account;  /* what is held */
 
         /* control.c */
         int control_fd, dial_fd, keeper_fd, audit_fd;
@@ -64,16 +70,24 @@ struct door {
         int spares[DOOR_LISTENERS_MAX];
         size_t spares_n;
         size_t conns_n, conns_max, conns_peak;
+        size_t guests_n; /* of them: that have not begun with HTTP or TLS */
         uint64_t trimmed_ms;
-        bool is_full; /* listeners are paused until a connection ends */
+        bool is_full;            /* listeners are paused; the others wait in the kernel's queue */
+        bool is_short;           /* and that was for want of descriptors */
+        struct loop_timer retry; /* while it is full: look again */
+        struct idle_list fresh, used;
+        size_t crowded_out_n;      /* connections that were ended to make room */
+        uint64_t crowded_s;        /* when the log was last told of it */
+        struct guest_heard *heard; /* origins with whom the box speaks first (guest.c) */
         struct names *names;
+        size_t names_charged;
         uint64_t flagged_s; /* when the log was last told of too many names */
 
         /* tls.c */
         SSL_CTX *server_ctx, *client_ctx;
         EVP_PKEY *leaf_key, *leaf_pub;
         struct leaf *leaves[DOOR_LEAF_SLOTS];
-        size_t leaves_n;
+        size_t leaves_n, leaves_charged;
         uint64_t minted, minted_ms; /* thousandths of a new certificate, and when */
         struct trust *trust;
 
@@ -97,7 +111,7 @@ struct door {
         struct custody *custody;
 
         /* conn.c */
-        struct conn *dead, *kicked;
+        struct conn *dead, *kicked, **kicked_end;
         size_t orphans_n;        /* that still say goodbye */
         char scratch[CONN_READ]; /* for whoever reads, within one callback */
 
@@ -110,6 +124,11 @@ struct door {
 /* door_later(d, fn, p): call ${fn} with ${p} between two rounds of the loop: for freeing what
  * callers up the stack may still look at. */
 void door_later(struct door *, void (*fn)(void *), void *p);
+/* door_work(d): its budget; NULL, which has no end, where nothing goes round (tests). */
+static inline struct work_budget *door_work(struct door *d)
+{
+        return d->loop ? &d->work : NULL;
+}
 
 /* accept.c */
 void accept_init(struct door *);
@@ -117,6 +136,8 @@ void accept_init(struct door *);
 void accept_add(struct door *, uint32_t port, int fd);
 /* accept_ports(d): listen on every port that the policy names, as far as spare sockets reach. */
 void accept_ports(struct door *);
+/* accept_look(d): between two rounds: is there room for connections again? */
+void accept_look(struct door *);
 /* accept_ended(d): a client's connection is over. */
 void accept_ended(struct door *);
 
@@ -151,8 +172,10 @@ struct leaf_call *link_leaf(struct door *, const struct host_name *,
 
 /* control.c */
 int control_init(struct door *, struct err *);
-/* control_look(d): hear the supervisor now, without waiting for its turn among busy connections. */
-void control_look(struct door *);
+/* control_hear(d): a message of the supervisor is here. link_look(d): hear the supervisor, dial and
+ * the keeper now, if they say anything, without waiting for their turn among busy connections. */
+void control_hear(struct door *);
+void link_look(struct door *);
 void control_question(struct door *, uint64_t id, const char *what, const char *rule,
                       const char *cure);
 void control_settled(struct door *, uint64_t id);
@@ -184,6 +207,9 @@ bool conn_round(struct door *);
 
 /* record.c */
 void record_put(struct door *, const struct door_record *);
+/* record_sum_up(d): when the box ends: how hard the door had to work and what it held at most, if
+ * anybody was sent back for one or the other. */
+void record_sum_up(struct door *);
 /* record_flush(d): send what has come together, waiting for audit if it must. */
 void record_flush(struct door *);
 uint64_t record_now_us(void);

@@ -48,7 +48,9 @@ static void trim(struct door *d)
 static bool after_round(void *ctx)
 {
         struct door *d = ctx;
+        work_round(&d->work);
         conn_round(d);
+        bool has_jobs = work_jobs(&d->work);
         while (d->laters) {
                 struct later *l = d->laters;
                 d->laters = l->next;
@@ -57,9 +59,11 @@ static bool after_round(void *ctx)
         }
         record_flush(d);
         trim(d);
-        if (d->kicked)
-                control_look(d);
-        return d->kicked != NULL; /* what was just done may have given connections work */
+        accept_look(d);
+        bool is_busy = d->kicked || has_jobs || d->work.jobs;
+        if (is_busy)
+                link_look(d);
+        return is_busy; /* what was just done may have given connections work */
 }
 
 /* begin(d, err): the first message says who we are and whom we talk to. */
@@ -67,7 +71,7 @@ static int begin(struct door *d, struct err *err)
 {
         static struct frame f;
         if (frame_recv(d->control_fd, &f, false) <= 0 || f.type != DOOR_BEGIN || f.fds_n != 3 ||
-            cur_lstr(&f.body, 256, &d->box_id) < 0)
+            cur_lstr(&f.body, 256, &d->box_id) < 0 || cur_u64(&f.body, &d->account.limit) < 0)
                 return err_set(err, E_PROTO, "the supervisor's first message makes no sense");
         d->dial_fd = frame_take_fd(&f, 0);
         d->keeper_fd = frame_take_fd(&f, 1);
@@ -76,10 +80,12 @@ static int begin(struct door *d, struct err *err)
         return 0;
 }
 
+enum { BESIDES = 64 << 20 };
+
 int egress_main(int argc, char **argv)
 {
         static struct door door; /* zeroed, and for the life of the process */
-        static const struct role_needs needs = {.may_listen = true};
+        struct role_needs needs = {.may_listen = true};
         struct door *d = &door;
         struct err err = {0};
         (void)argc;
@@ -91,7 +97,12 @@ int egress_main(int argc, char **argv)
         if (!d->loop || !d->names)
                 str_no_memory();
         /* What needs a file is done before there are none. */
-        if (begin(d, &err) < 0 || tls_init(d, &err) < 0 || !(d->trust = trust_open(-1, &err)) ||
+        if (begin(d, &err) < 0)
+                role_die("%s", err.text);
+        /* Behind the account, which counts what we ask for, the kernel's own count: the libraries'
+         * tables, and what malloc cannot give back, fit into as much again and a bit. */
+        needs.memory = d->account.limit ? 2 * d->account.limit + BESIDES : 0;
+        if (tls_init(d, &err) < 0 || !(d->trust = trust_open(-1, &err)) ||
             role_confine(&needs, &err) < 0 || link_init(d, &err) < 0 || control_init(d, &err) < 0)
                 role_die("%s", err.text);
         accept_init(d);

@@ -6,8 +6,11 @@
  * files looks at is_dead after it has called out. */
 #include "egress/exchange_int.h"
 
+#include "base/cleanup.h"
 #include "base/str.h"
 #include "egress/refuse.h"
+#include "egress/scan.h"
+#include "egress/sign.h"
 #include "egress/token_call.h"
 #include "egress/upstream.h"
 
@@ -32,6 +35,7 @@ struct exchange *exchange_new(struct door *d, const struct origin *o, const stru
                 x->next->prev = &x->next;
         d->exchanges = x;
         d->exchanges_n++;
+        exchange_charge(x);
         return x;
 }
 
@@ -48,6 +52,11 @@ const char *exchange_secrets(const struct exchange *x)
 bool exchange_is_head_request(const struct exchange *x)
 {
         return strcmp(head_str(&x->req, x->req.method), "HEAD") == 0;
+}
+
+bool exchange_is_h2(const struct exchange *x)
+{
+        return strcmp(x->origin.protocol, "h2") == 0;
 }
 
 /* --- the end --------------------------------------------------------------------------------- */
@@ -103,6 +112,7 @@ void exchange_leave_upstream(struct exchange *x)
 {
         const struct side_ops *up = x->up;
         x->up = NULL;
+        exchange_messages_stop(x);
         if (up)
                 up->reset(x->up_side, x);
         else if (x->state == X_WAIT)
@@ -112,9 +122,30 @@ void exchange_leave_upstream(struct exchange *x)
         scrub_stop(x->scrub);
 }
 
+void exchange_frames(struct exchange *x)
+{
+        for (uint64_t n = x->ws ? websocket_steps(x->ws) : 0; n > 0; n--)
+                work_step(&x->door->work, 0);
+        exchange_charge(x);
+}
+
+void exchange_charge(struct exchange *x)
+{
+        size_t heads = x->req.store.cap + (x->trailers ? x->trailers->store.cap : 0);
+        size_t n = x->early.cap + x->made.cap + (x->body ? body_held(x->body) : 0);
+        if (x->keys) /* what is sent is a copy */
+                heads += sizeof x->req + x->req.store.cap;
+        if (x->ws)
+                n += websocket_held(x->ws);
+        if (x->keys && custody_request_sign(x->keys))
+                n += sign_held(custody_request_sign(x->keys));
+        account_set(&x->door->account, &x->charged, sizeof *x + heads + n);
+}
+
 static void free_later(void *p)
 {
         struct exchange *x = p;
+        account_set(&x->door->account, &x->charged, 0);
         head_free(&x->req);
         if (x->trailers)
                 head_free(x->trailers);
@@ -125,6 +156,8 @@ static void free_later(void *p)
         buf_free(&x->made);
         custody_body_free(x->filter);
         custody_ws_free(x->tap);
+        exchange_messages_free(x->messages);
+        custody_body_free(x->watch);
         custody_request_free(x->keys);
         body_free(x->body);
         gate_free(&x->gate);
@@ -143,6 +176,7 @@ void exchange_release(struct exchange *x)
         exchange_settle(x);
         token_call_cancel(x->token);
         x->token = NULL;
+        work_drop(&x->door->work, &x->reading);
         exchange_let_go(x);
         x->door->exchanges_n--;
         exchange_leave_upstream(x);
@@ -170,14 +204,31 @@ void exchange_cut(struct exchange *x, const char *words)
 /* --- answers of our own ------------------------------------------------------------------------
  */
 
+/* own_words(x, why): a sentence of ours may quote an origin (the names of its certificate), so it is
+ * scrubbed like its answers, for the box and for the log. The caller frees; NULL when it is NULL. */
+static char *own_words(struct exchange *x, const char *why)
+{
+        const struct scan_set *values = x->origin.is_keeper ? NULL : scrub_values(x->door);
+        struct scan s = {0};
+        _cleanup_buf_ struct buf out = {0};
+        if (!values || !why)
+                return why ? str_dup(why) : NULL;
+        scan_feed(&s, values, why, strlen(why), true, &out, NULL);
+        scan_free(&s);
+        return str_dup(buf_cstr(&out));
+}
+
 void exchange_answer_self(struct exchange *x, int status, const char *words, const char *why,
                           const char *cure)
 {
+        _cleanup_free_ char *own = own_words(x, why);
+        why = own;
         if (x->has_answer) {
                 exchange_cut(x, why ? why : words);
                 return;
         }
         exchange_settle(x);
+        work_drop(&x->door->work, &x->reading);
         exchange_leave_upstream(x);
         x->state = X_LOCAL;
         x->has_answer = true;
@@ -219,9 +270,24 @@ void exchange_refuse_by_rule(struct exchange *x)
         exchange_answer_self(x, x->gate.status, x->gate.words, x->gate.why, x->gate.cure);
 }
 
+void exchange_refuse_leak(struct exchange *x, const char *sentence)
+{
+        if (!x->host.len)
+                x->host = x->origin.host;
+        /* Nobody is told how to open the way to where it was going. */
+        gate_free(&x->gate);
+        x->gate.words = str_dup("denied by the tripwire");
+        x->verdict = "deny";
+        exchange_answer_self(x, 403, NULL, sentence, NULL);
+}
+
 void exchange_refuse(struct exchange *x, int status, const char *sentence)
 {
         x->host = x->origin.host;
+        if (custody_is_alarmed(x->door, x->host.text)) {
+                exchange_answer_self(x, status, NULL, sentence, NULL);
+                return;
+        }
         /* What is no HTTP, on a port that is not HTTP's, passes by a rule of its own kind. */
         if (!x->origin.is_tls && x->origin.port != 80 && x->origin.port != 443 && !x->gate.cure)
                 x->gate.cure = gate_tcp_cure(&x->host, x->origin.port);

@@ -66,6 +66,11 @@ bool exchange_request_data(struct exchange *, const void *, size_t);
 void exchange_request_end(struct exchange *, struct head *trailers); /* moved; NULL: none */
 /* exchange_refuse(x, status, sentence): the request could not even be read; answer so and log. */
 void exchange_refuse(struct exchange *, int status, const char *sentence);
+/* exchange_refuse_head(x, h, status, sentence): the same for a head of which some could be read:
+ * that is looked through for placeholders first. */
+void exchange_refuse_head(struct exchange *, const struct head *, int status, const char *sentence);
+/* exchange_refuse_leak(x, sentence): a placeholder was found in what came; the alarm was rung. */
+void exchange_refuse_leak(struct exchange *, const char *sentence);
 void exchange_release(struct exchange *);
 
 /* --- for upstream engines --- */
@@ -89,6 +94,8 @@ void exchange_drained(struct exchange *, void *side);
 
 const struct head *exchange_request_head(const struct exchange *);
 bool exchange_is_head_request(const struct exchange *);
+/* exchange_is_h2(x): did it come by HTTP/2? */
+bool exchange_is_h2(const struct exchange *);
 /* exchange_secrets(x): names of the secrets that it shows, separated by blanks; "" for none. */
 const char *exchange_secrets(const struct exchange *);
 

@@ -101,13 +101,17 @@ bool exchange_answer_data(struct exchange *x, const void *p, size_t n)
                 return true;
         x->bytes_down += n;
         exchange_touch(x);
+        work_step(&x->door->work, 0);
         if (!allowance_bytes(x->door, x->gate.rule, n)) {
                 exchange_cut(x, "the rule's bytes= are used up");
                 return true;
         }
-        if (x->ws)
-                return websocket_down(x->ws, x, x->client, x->client_side, p, n,
-                                      exchange_values(x));
+        if (x->ws) {
+                bool is_room = websocket_down(x->ws, x, x->client, x->client_side, p, n,
+                                              exchange_values(x));
+                exchange_frames(x);
+                return is_room;
+        }
         if (x->scrub)
                 return scrub_data(x->scrub, p, n);
         return x->client->data(x->client_side, x, p, n);
@@ -174,6 +178,9 @@ void exchange_drained(struct exchange *x, void *side)
                 return;
         if (side != x->client_side)
                 x->is_up_full = false;
+        if (side != x->client_side && x->filter && !x->is_filtered &&
+            !custody_body_drained(x->filter))
+                return; /* it tells when it has room */
         if (side == x->client_side && x->up) {
                 x->up->resume(x->up_side, x);
         } else if (side != x->client_side && x->client && x->is_client_paused) {

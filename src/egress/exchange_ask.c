@@ -37,24 +37,35 @@ void exchange_ask(struct exchange *x)
         free(url);
 }
 
+static const char *no_words(enum door_answer answer)
+{
+        switch (answer) {
+        case DOOR_ANSWER_FLOOD:
+                return "this box asks too much, so nobody was asked";
+        case DOOR_ANSWER_NOBODY:
+                return "nobody is attached who could be asked";
+        case DOOR_ANSWER_NO:
+        case DOOR_ANSWER_YES:
+                break;
+        }
+        return "a person said no";
+}
+
 void exchange_answered(struct door *d, uint64_t question, enum door_answer answer)
 {
         for (struct exchange *x = d->exchanges; x; x = x->next) {
                 if (x->question != question)
                         continue;
                 exchange_settle(x);
+                if (exchange_messages_answered(x, answer == DOOR_ANSWER_YES, no_words(answer)))
+                        return;
                 loop_timer_stop(&x->timer);
                 if (answer == DOOR_ANSWER_YES) {
                         x->was_approved = true;
                         exchange_go(x);
                 } else {
                         x->verdict = "ask-no";
-                        exchange_answer_self(x, 403, x->gate.words,
-                                             answer == DOOR_ANSWER_FLOOD
-                                                     ? "this box asks too much, so nobody was asked"
-                                                     : "a person said no, or nobody is there to "
-                                                       "answer",
-                                             x->gate.cure);
+                        exchange_answer_self(x, 403, x->gate.words, no_words(answer), x->gate.cure);
                 }
                 return;
         }
@@ -97,6 +108,7 @@ void exchange_policy_changed(struct door *d)
                         judge_again(x);
                 else
                         x->gate.rule = NULL;
+                exchange_messages_changed(x);
         }
 }
 

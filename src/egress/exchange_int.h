@@ -14,9 +14,13 @@
 #include "egress/scrub.h"
 #include "egress/websocket.h"
 
+/* Of all requests together, whose bodies cannot be passed on yet. */
+enum { EXCHANGE_HELD_MAX = 32 << 20 };
+
 enum state {
         X_NEW,
         X_BODY,  /* a rule wants the body before it decides */
+        X_LOOK,  /* it may not pass; its body is looked through before it hears so */
         X_ASKED, /* a person is asked */
         X_KEYS,  /* the keeper is asked for what is to be shown */
         X_WAIT,  /* for an upstream */
@@ -40,9 +44,12 @@ struct exchange {
         struct buf early;      /* of its body, until it can be sent */
         struct body *body;     /* once it has been read for policy */
         enum request_body body_state;
+        struct work_job reading;       /* it, in turns */
+        bool is_reading, is_cut;       /* only its beginning is there */
         bool is_end_here, is_end_sent; /* the request's */
         bool is_client_paused;         /* it was told to stop sending */
         size_t held_n;                 /* its part of door.held_n */
+        size_t charged;                /* for what it holds */
         uint8_t retries_n;
         bool has_answer, was_approved, sent_continue;
         bool is_upgraded;    /* both ends agreed on a WebSocket */
@@ -52,11 +59,15 @@ struct exchange {
         uint64_t question;
         struct loop_timer timer;
         struct websocket *ws;
-        struct scrub *scrub;          /* of the answer, when the box has secrets */
-        struct custody_request *keys; /* NULL when the box has no secrets */
-        struct custody_body *filter;  /* of the request's body, then */
-        struct custody_ws *tap;       /* of a WebSocket's frames, then */
-        struct buf made;              /* a short body, while secrets are written into it */
+        struct scrub *scrub;                /* of the answer, when the box has secrets */
+        struct custody_request *keys;       /* NULL when the box has no secrets */
+        struct custody_body *filter;        /* of the request's body, then */
+        struct exchange_messages *messages; /* of a WebSocket's client, as rules see them */
+        struct custody_ws *tap;             /* of a WebSocket's frames, then */
+        struct custody_body *watch;         /* of the body of one that may not pass */
+        bool is_watched;                    /* it was begun; or there is nothing to look through */
+        bool is_watch_over;                 /* to its end, or it is looked through elsewhere */
+        struct buf made;                    /* a short body, while secrets are written into it */
         bool is_collecting, is_filtered;
         bool is_token;            /* its body is wanted whole: it goes to a token endpoint */
         struct token_call *token; /* the keeper is asked whether it answers */
@@ -83,6 +94,10 @@ void exchange_answer_self(struct exchange *, int status, const char *words, cons
                           const char *cure);
 /* exchange_refuse_by_rule(x): the gate's verdict as an answer. */
 void exchange_refuse_by_rule(struct exchange *);
+/* exchange_frames(x): frames of a WebSocket that came are steps too. */
+void exchange_frames(struct exchange *);
+/* exchange_charge(x): what it holds, for the account. */
+void exchange_charge(struct exchange *);
 /* exchange_touch(x): something came; the time limit begins anew. */
 void exchange_touch(struct exchange *);
 
@@ -104,6 +119,9 @@ void exchange_answer_done(struct exchange *, struct head *trailers);
 const struct scan_set *exchange_values(struct exchange *);
 
 /* exchange_keys.c */
+/* exchange_trip(x): is a placeholder in its head where it has no business? It is refused then,
+ * whatever the rules say of it. */
+bool exchange_trip(struct exchange *);
 /* exchange_keys(x): secrets are put where they belong, then on to an upstream. */
 void exchange_keys(struct exchange *);
 /* exchange_keys_begin(x): the same for one that is no call for a token. */
@@ -117,8 +135,8 @@ void exchange_keys_body(struct exchange *);
 size_t exchange_keys_takes(const struct exchange *);
 /* exchange_keys_trailers(x): are there secrets in its trailers? It is refused then. */
 bool exchange_keys_trailers(struct exchange *);
-/* exchange_tap: what a WebSocket writes to instead of the upstream, when there is a tap. */
-extern const struct side_ops exchange_tap;
+/* exchange_wake_client(x): it was told to stop sending, and may go on. */
+void exchange_wake_client(struct exchange *);
 /* exchange_keys_sign(x, p, n, is_end): more of a body whose chunks are signed anew. */
 bool exchange_keys_sign(struct exchange *, const void *, size_t, bool is_end);
 /* exchange_go_up(x): find an upstream. exchange_send_up(x, p, n): bytes of the body, as they shall
@@ -129,11 +147,37 @@ void exchange_end_up(struct exchange *);
 /* exchange_say_continue(x): the client holds its body back until it hears that it is wanted. */
 void exchange_say_continue(struct exchange *);
 
+/* exchange_watch.c */
+/* exchange_watch(x): one that is refused or asked about: is a placeholder in its body? True: it is
+ * answered, or it waits (X_LOOK) until enough of the body is here; exchange_judge is called then.
+ * exchange_watch_data, _end: more of it, also after the answer. */
+bool exchange_watch(struct exchange *);
+bool exchange_watch_data(struct exchange *, const void *, size_t); /* false: full */
+void exchange_watch_end(struct exchange *);
+/* exchange_judge(x): ask the gate, and do what it says. */
+void exchange_judge(struct exchange *);
+
 /* exchange_token.c */
 /* exchange_token(x): does it go to a token endpoint of the box's secrets? Then it waits for its
  * body and for the keeper. exchange_token_ask(x): the body is here. */
 bool exchange_token(struct exchange *);
 void exchange_token_ask(struct exchange *);
+
+/* exchange_messages.c */
+/* exchange_messages_side: what a WebSocket writes its client's frames to; they reach the upstream, or
+ * the tap before it, when the rules let them. */
+extern const struct side_ops exchange_messages_side;
+/* exchange_messages_end(x): does the end of what the client sends wait for a message? */
+bool exchange_messages_end(struct exchange *);
+/* exchange_messages_answered(x, is_yes, why): false: the question was not about a message. */
+bool exchange_messages_answered(struct exchange *, bool is_yes, const char *why);
+/* exchange_messages_changed(x): the rules are others now. */
+void exchange_messages_changed(struct exchange *);
+/* exchange_messages_stop(x): nothing of it is judged any more. */
+void exchange_messages_stop(struct exchange *);
+void exchange_messages_free(struct exchange_messages *);
+/* exchange_close_ws(x, why): the end of a WebSocket, said to its client and in the log. */
+void exchange_close_ws(struct exchange *, const char *why);
 
 /* exchange_ask.c */
 /* exchange_ask(x): park it and have a person asked. */

@@ -7,15 +7,17 @@
 #include "base/str.h"
 #include "egress/custody_slots.h"
 #include "egress/sign.h"
-#include "egress/ws.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { EARLY_MAX = 64 << 10, MADE_MAX = 8 << 20 };
 
+/* refuse(x, status, why): no rule would change that, so none is offered. */
 static void refuse(struct exchange *x, int status, const char *why)
 {
+        free(x->gate.cure);
+        x->gate.cure = NULL;
         x->verdict = "deny";
         exchange_answer_self(x, status, NULL, why, NULL);
 }
@@ -66,13 +68,17 @@ static void body_bad(void *ctx, int status, const char *why)
                 refuse(x, status, why);
 }
 
-static void body_idle(void *ctx)
+void exchange_wake_client(struct exchange *x)
 {
-        struct exchange *x = ctx;
         if (!x->is_dead && x->is_client_paused && !x->is_up_full && x->client) {
                 x->is_client_paused = false;
                 x->client->resume(x->client_side, x);
         }
+}
+
+static void body_idle(void *ctx)
+{
+        exchange_wake_client(ctx);
 }
 
 static const struct custody_body_ops body_ops = {
@@ -104,6 +110,8 @@ static const struct sign_body_ops chunks_ops = {
 bool exchange_keys_sign(struct exchange *x, const void *p, size_t n, bool is_end)
 {
         bool is_room = sign_body(custody_request_sign(x->keys), p, n, is_end, &chunks_ops, x);
+        if (!x->is_dead)
+                exchange_charge(x);
         return is_room && !x->is_up_full;
 }
 
@@ -118,15 +126,11 @@ static bool frames_out(void *ctx, const void *p, size_t n)
 static void frames_bad(void *ctx, int status, const char *why)
 {
         struct exchange *x = ctx;
-        _cleanup_buf_ struct buf b = {0};
         (void)status;
         if (x->is_dead || x->state != X_OPEN)
                 return;
         x->verdict = "deny";
-        ws_put_close(&b, 1008, why, false);
-        x->client->data(x->client_side, x, b.data, b.len);
-        if (!x->is_dead)
-                exchange_cut(x, why);
+        exchange_close_ws(x, why);
 }
 
 static void frames_end(void *ctx)
@@ -137,20 +141,28 @@ static void frames_end(void *ctx)
 static const struct custody_body_ops frames_ops = {
         .out = frames_out, .end = frames_end, .bad = frames_bad, .idle = body_idle};
 
-static bool tap_data(void *side, struct exchange *x, const void *p, size_t n)
-{
-        (void)side;
-        return custody_ws_feed(x->tap, p, n);
-}
+/* --- before policy is asked -------------------------------------------------------------------- */
 
-const struct side_ops exchange_tap = {.data = tap_data};
+static void on_keys(void *, const struct custody_verdict *);
+
+bool exchange_trip(struct exchange *x)
+{
+        if (x->origin.is_keeper)
+                return false;
+        x->keys = custody_request_new(x->door, &x->host, &x->origin, &x->req, on_keys, x);
+        _cleanup_free_ char *why = x->keys ? custody_request_trip(x->keys) : NULL;
+        if (why)
+                exchange_refuse_leak(x, why);
+        return why != NULL;
+}
 
 /* --- the head -------------------------------------------------------------------------------- */
 
 /* is_short(x): a body that is better changed before it is sent: many servers want its length. */
 static bool is_short(const struct exchange *x)
 {
-        return x->is_end_here || (x->req.body == HEAD_BODY_LENGTH && x->req.length <= BODY_MAX);
+        return x->is_end_here ||
+               (x->req.body == HEAD_BODY_LENGTH && x->req.length <= BODY_CHANGED_MAX);
 }
 
 /* want_body(x): all of it is needed before anything is sent. */
@@ -204,6 +216,7 @@ static void on_keys(void *ctx, const struct custody_verdict *v)
 
 void exchange_keys(struct exchange *x)
 {
+        x->is_watch_over = true; /* it is looked through on its way from here on */
         if (x->origin.is_keeper)
                 exchange_go_up(x);
         else if (!exchange_token(x))
@@ -215,7 +228,8 @@ void exchange_keys_begin(struct exchange *x)
         if (!x->origin.is_keeper)
                 scrub_request(x->door, &x->host, x->origin.port,
                               &x->req); /* before anything of it is signed */
-        x->keys = custody_request_new(x->door, &x->host, &x->origin, &x->req, on_keys, x);
+        if (!x->keys)
+                x->keys = custody_request_new(x->door, &x->host, &x->origin, &x->req, on_keys, x);
         if (!x->keys) {
                 exchange_go_up(x);
                 return;
@@ -247,7 +261,7 @@ size_t exchange_keys_takes(const struct exchange *x)
 {
         return x->is_token || x->token || x->is_collecting ||
                                (x->keys && custody_request_needs_body(x->keys))
-                       ? BODY_MAX + EARLY_MAX
+                       ? BODY_CHANGED_MAX + EARLY_MAX
                        : EARLY_MAX;
 }
 

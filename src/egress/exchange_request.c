@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EARLY_MAX = 64 << 10, HELD_MAX = 32 << 20 };
+enum { EARLY_MAX = 64 << 10 };
 
 /* keep(x, p, n): bytes that cannot be passed on yet. All requests of the box together have a limit,
  * because the memory is the host's. */
@@ -17,6 +17,7 @@ static void keep(struct exchange *x, const void *p, size_t n)
         buf_put(&x->early, p, n);
         x->held_n += n;
         x->door->held_n += n;
+        exchange_charge(x);
 }
 
 void exchange_let_go(struct exchange *x)
@@ -58,19 +59,25 @@ void exchange_go_up(struct exchange *x)
                 upstream_get(x->door, x, &x->host, x->origin.port, x->origin.is_tls, x->gate.rule);
 }
 
-static void judge(struct exchange *x)
+void exchange_judge(struct exchange *x)
 {
         gate_free(&x->gate);
         gate_judge(x->door, &x->host, &x->origin, &x->req, x->body_state, x->body, &x->gate);
+        if (custody_is_alarmed(x->door, x->host.text)) {
+                free(x->gate.cure);
+                x->gate.cure = NULL;
+        }
         switch (x->gate.answer) {
         case GATE_REFUSE:
-                exchange_refuse_by_rule(x);
+                if (!exchange_watch(x))
+                        exchange_refuse_by_rule(x);
                 break;
         case GATE_PASS:
                 exchange_go(x);
                 break;
         case GATE_ASK:
-                exchange_ask(x);
+                if (!exchange_watch(x))
+                        exchange_ask(x);
                 break;
         case GATE_NEEDS_BODY:
                 x->state = X_BODY;
@@ -80,6 +87,40 @@ static void judge(struct exchange *x)
         }
 }
 
+/* exchange_no_room(x): the door holds all that it may; this one is told so, the others go on. */
+static void exchange_no_room(struct exchange *x)
+{
+        x->verdict = "error";
+        x->door->account.refused++;
+        exchange_answer_self(x, 503, NULL, ACCOUNT_FULL, NULL);
+}
+
+/* body_is_read(x): or cannot be. */
+static void body_is_read(struct exchange *x)
+{
+        x->is_reading = false;
+        exchange_charge(x);
+        if (account_is_full(&x->door->account))
+                exchange_no_room(x);
+        else
+                exchange_judge(x);
+}
+
+/* read_body(x): as much of it as fits into a turn. */
+static void read_body(void *ctx)
+{
+        struct exchange *x = ctx;
+        if (!body_step(x->body)) {
+                exchange_charge(x);
+                work_again(&x->door->work, &x->reading);
+                return;
+        }
+        if (x->is_cut)
+                body_cut(x->body);
+        x->body_state = body_state(x->body);
+        body_is_read(x);
+}
+
 /* body_is_here(x): all of it, or as much as we are willing to hold. */
 static void body_is_here(struct exchange *x, bool is_too_large)
 {
@@ -87,15 +128,20 @@ static void body_is_here(struct exchange *x, bool is_too_large)
         const char *type = f ? head_str(&x->req, f->value) : "";
         f = head_find(&x->req, "content-encoding");
         const char *coding = f ? head_str(&x->req, f->value) : "";
+        if (x->is_reading)
+                return;
+        x->is_reading = true;
         x->body_state = REQUEST_BODY_UNREADABLE;
-        if ((!is_too_large || body_has_tail(type, coding)) && body_fits_path(type, &x->req.path) &&
-            head_count(&x->req, "content-type") <= 1 &&
-            head_count(&x->req, "content-encoding") <= 1) {
-                x->body = body_read(type, coding, x->early.data,
-                                    is_too_large ? BODY_MAX : x->early.len);
-                x->body_state = body_state(x->body);
+        if (!body_fits_path(type, &x->req.path) || head_count(&x->req, "content-type") > 1 ||
+            head_count(&x->req, "content-encoding") > 1) {
+                body_is_read(x);
+                return;
         }
-        judge(x);
+        x->is_cut = is_too_large && !body_has_tail(type, coding);
+        x->body = body_begin(type, coding, x->early.data, is_too_large ? BODY_MAX : x->early.len,
+                             &x->door->work, &x->door->account);
+        x->reading = (struct work_job){.fn = read_body, .ctx = x};
+        read_body(x);
 }
 
 void exchange_request(struct exchange *x, struct head *h, bool is_end)
@@ -105,7 +151,10 @@ void exchange_request(struct exchange *x, struct head *h, bool is_end)
         x->is_end_here = is_end;
         x->body_state = is_end || x->req.is_websocket ? REQUEST_BODY_NONE : REQUEST_BODY_UNREAD;
         x->state = X_BODY;
-        if (!gate_names(&x->origin, &x->req, &x->host, &why)) {
+        bool is_named = gate_names(&x->origin, &x->req, &x->host, &why);
+        if (exchange_trip(x))
+                return;
+        if (!is_named) {
                 x->gate.words = str_dup("denied because names disagree");
                 exchange_answer_self(x, 421, x->gate.words, why, NULL);
                 return;
@@ -113,17 +162,21 @@ void exchange_request(struct exchange *x, struct head *h, bool is_end)
         /* What is forwarded is what was judged. */
         x->req.host = x->host;
         x->req.port = x->origin.port;
-        judge(x);
+        if (account_is_full(&x->door->account))
+                exchange_no_room(x);
+        else
+                exchange_judge(x);
 }
 
 bool exchange_send_up(struct exchange *x, const void *p, size_t n)
 {
         if (x->keys && custody_request_sign(x->keys))
                 return exchange_keys_sign(x, p, n, false);
-        if (x->ws && x->tap)
-                return websocket_up(x->ws, x, &exchange_tap, NULL, p, n);
-        if (x->ws)
-                return websocket_up(x->ws, x, x->up, x->up_side, p, n);
+        if (x->ws) {
+                bool is_room = websocket_up(x->ws, x, &exchange_messages_side, NULL, p, n);
+                exchange_frames(x);
+                return is_room;
+        }
         return x->up->data(x->up_side, x, p, n);
 }
 
@@ -132,6 +185,7 @@ static bool pass_up(struct exchange *x, const void *p, size_t n)
 {
         x->bytes_up += n;
         exchange_touch(x);
+        work_step(&x->door->work, 0);
         if (!allowance_bytes(x->door, x->gate.rule, n)) {
                 exchange_answer_self(x, 429, x->gate.words, "the rule's bytes= are used up", NULL);
                 return true;
@@ -160,24 +214,42 @@ bool exchange_request_data(struct exchange *x, const void *p, size_t n)
                 keep(x, p, n);
                 if (x->early.len > BODY_MAX)
                         body_is_here(x, true);
-                else if (x->door->held_n > HELD_MAX)
+                else if (x->door->held_n > EXCHANGE_HELD_MAX)
                         exchange_answer_self(x, 503, NULL,
                                              "too many bodies are being read for rules at once",
                                              NULL);
+                else if (account_is_full(&x->door->account))
+                        exchange_no_room(x);
+                is_room = x->state != X_BODY || !x->is_reading;
+                break;
+        case X_LOOK:
+                keep(x, p, n);
+                is_room = exchange_watch_data(x, p, n);
+                if (x->state == X_LOOK &&
+                    (x->early.len > BODY_CHANGED_MAX || x->door->held_n > EXCHANGE_HELD_MAX))
+                        exchange_judge(x);
+                else if (x->state == X_LOOK && account_is_full(&x->door->account))
+                        exchange_no_room(x);
                 break;
         case X_ASKED:
         case X_KEYS:
         case X_WAIT:
                 keep(x, p, n);
+                if (state == X_ASKED)
+                        exchange_watch_data(x, p, n);
                 size_t most = state == X_KEYS ? exchange_keys_takes(x) : EARLY_MAX;
-                is_room = x->early.len < most && x->door->held_n < HELD_MAX;
-                if (most > EARLY_MAX && !is_room)
+                is_room = x->early.len < most && x->door->held_n < EXCHANGE_HELD_MAX;
+                if (account_is_full(&x->door->account))
+                        exchange_no_room(x);
+                else if (most > EARLY_MAX && !is_room)
                         exchange_answer_self(x, 413, NULL,
                                              "its body is too large to be signed or changed", NULL);
                 break;
         case X_NEW:
+                break;
         case X_LOCAL:
-        case X_DONE: /* an answer is on its way; what still comes is of no use */
+        case X_DONE: /* an answer is on its way; what still comes is of no use but to the tripwire */
+                exchange_watch_data(x, p, n);
                 break;
         }
         x->is_client_paused = !is_room && !x->is_dead;
@@ -186,6 +258,8 @@ bool exchange_request_data(struct exchange *x, const void *p, size_t n)
 
 void exchange_end_up(struct exchange *x)
 {
+        if (exchange_messages_end(x))
+                return;
         if (x->keys && custody_request_sign(x->keys)) {
                 exchange_keys_sign(x, NULL, 0, true);
                 return;
@@ -215,7 +289,9 @@ void exchange_request_end(struct exchange *x, struct head *trailers)
                         str_no_memory();
                 head_move(x->trailers, trailers);
         }
-        if (x->state == X_BODY)
+        if (x->watch && !x->is_watch_over)
+                exchange_watch_end(x);
+        else if (x->state == X_BODY)
                 body_is_here(x, false);
         else if (x->state == X_KEYS)
                 exchange_keys_body(x);
@@ -231,6 +307,7 @@ bool exchange_send_early(struct exchange *x)
         if (x->early.len > 0) {
                 struct buf early = x->early;
                 x->early = (struct buf){0};
+                exchange_charge(x);
                 is_room = pass_up(x, early.data, early.len);
                 if (x->is_filtered) /* secrets were written into it */
                         explicit_bzero(early.data, early.len);

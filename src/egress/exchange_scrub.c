@@ -3,6 +3,7 @@
 #include "egress/exchange_int.h"
 
 #include "base/str.h"
+#include "policy/override.h"
 
 #include <string.h>
 
@@ -33,13 +34,13 @@ static void on_end(void *ctx, struct head *trailers)
                 exchange_answer_done(x, trailers);
 }
 
-static void on_fail(void *ctx, const char *sentence)
+static void on_fail(void *ctx, int status, const char *sentence)
 {
         struct exchange *x = ctx;
         if (is_gone(x))
                 return;
         x->verdict = "error";
-        exchange_answer_self(x, 502, NULL, sentence, NULL);
+        exchange_answer_self(x, status, NULL, sentence, NULL);
 }
 
 static void on_resume(void *ctx)
@@ -54,6 +55,15 @@ const struct scan_set *exchange_values(struct exchange *x)
         return x->origin.is_keeper ? NULL : scrub_values_at(x->door, &x->host, x->origin.port);
 }
 
+/* is_moved(h): does a header of the request replace its path at some servers? */
+static bool is_moved(const struct head *h)
+{
+        for (size_t i = 0; i < h->fields_n; i++)
+                if (override_moves(head_str(h, h->fields[i].name)))
+                        return true;
+        return false;
+}
+
 struct scrub *exchange_scrub(struct exchange *x)
 {
         static const struct scrub_ops ops = {.head = on_head,
@@ -64,9 +74,13 @@ struct scrub *exchange_scrub(struct exchange *x)
         struct scrub_for what = {.host = &x->host,
                                  .port = x->origin.port,
                                  .path = x->req.path.text ? x->req.path.text : "",
+                                 .query = x->req.query ? head_str(&x->req, x->req.query) : NULL,
+                                 .query_len = x->req.query_len,
                                  .number = x->keys ? custody_request_first(x->keys) : 0,
                                  .is_to_head = exchange_is_head_request(x)};
-        if (!x->scrub)
+        if (!x->scrub) {
+                what.is_moved = is_moved(&x->req);
                 x->scrub = scrub_new(x->door, &what, &ops, x);
+        }
         return x->scrub;
 }

@@ -5,8 +5,8 @@
 #include "base/str.h"
 #include "egress/body.h"
 #include "egress/door.h"
+#include "policy/override.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,9 +94,16 @@ static char *host_cure(char *cure, const struct host_name *host, uint16_t port)
         return cure;
 }
 
+char *gate_port_cure(const struct host_name *host, uint16_t port, bool is_raw)
+{
+        return host_cure(is_raw ? str_fmt("tcp %s:%u", host->text, port)
+                                : str_fmt("allow * %s:%u", host->text, port),
+                         host, port);
+}
+
 char *gate_tcp_cure(const struct host_name *host, uint16_t port)
 {
-        return host_cure(str_fmt("tcp %s:%u", host->text, port), host, port);
+        return gate_port_cure(host, port, true);
 }
 
 void gate_free(struct gate *g)
@@ -123,31 +130,7 @@ static char *cure_of_ask(const struct policy_decision *p, const struct request *
         return policy_cure(&denied, r);
 }
 
-/* judge_override(policy, head, r, p): fields by which some servers let a request have another
- * method than it says. Both must be allowed; what is refused or asked for decides. */
-static void judge_override(const struct policy *policy, const struct head *h, struct request *r,
-                           struct policy_decision *p)
-{
-        static const char *const names[] = {"x-http-method-override", "x-http-method",
-                                            "x-method-override"};
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-                for (size_t j = 0; j < h->fields_n && p->verdict == POLICY_ALLOW; j++) {
-                        const struct field *f = &h->fields[j];
-                        if (strcmp(head_str(h, f->name), names[i]) != 0)
-                                continue;
-                        char method[32] = "";
-                        for (size_t k = 0; k < f->value_len && k < sizeof method - 1; k++)
-                                method[k] = (char)toupper(head_str(h, f->value)[k]);
-                        struct request other = *r;
-                        struct policy_decision second;
-                        other.method = method;
-                        policy_decide(policy, &other, &second);
-                        if (second.verdict != POLICY_ALLOW)
-                                *p = second;
-                }
-}
-
-void gate_judge(struct door *d, const struct host_name *host, const struct origin *o,
+void gate_judge(struct door *d, const struct host_name *host, const struct origin *from,
                 const struct head *h, enum request_body state, struct body *body, struct gate *g)
 {
         struct request_header fields[HEAD_FIELDS_MAX];
@@ -157,7 +140,7 @@ void gate_judge(struct door *d, const struct host_name *host, const struct origi
                                                     .value_len = h->fields[i].value_len};
         struct request r = {.kind = REQUEST_HTTP,
                             .host = host,
-                            .port = o->port,
+                            .port = from->port,
                             .method = head_str(h, h->method),
                             .path = &h->path,
                             .query = h->query ? head_str(h, h->query) : NULL,
@@ -165,13 +148,17 @@ void gate_judge(struct door *d, const struct host_name *host, const struct origi
                             .headers = fields,
                             .headers_n = h->fields_n,
                             .body = state,
+                            .is_partial = state == REQUEST_BODY_UNREADABLE &&
+                                          (!body || body_is_partial(body)),
+                            .is_message = h->is_websocket,
                             .body_each = body_each,
                             .body_ctx = body};
-        struct policy_decision p;
         *g = (struct gate){.status = 403};
-        policy_decide(d->policy, &r, &p);
-        judge_override(d->policy, h, &r, &p);
-        bool is_silent = p.verdict == POLICY_DENY && p.why == POLICY_BY_DEFAULT;
+        _cleanup_override_ struct override o;
+        override_decide(d->policy, &r, d->level == DOOR_LEARN, &o);
+        const struct policy_decision p = o.decision;
+        /* Nobody is asked about what a request only might be. */
+        bool is_silent = p.verdict == POLICY_DENY && p.why == POLICY_BY_DEFAULT && !o.why;
         if (is_silent && d->level == DOOR_LEARN) {
                 g->answer = GATE_PASS;
                 g->words = str_dup("allowed by level learn");
@@ -187,11 +174,15 @@ void gate_judge(struct door *d, const struct host_name *host, const struct origi
         }
         if (g->answer == GATE_PASS || g->answer == GATE_ASK)
                 g->rule = p.line ? &p.line->rule : NULL;
-        if (g->answer == GATE_REFUSE)
-                g->cure = host_cure(policy_cure(&p, &r), host, o->port);
+        if (g->answer == GATE_REFUSE && o.why)
+                g->cure = o.cure ? str_dup(o.cure) : NULL;
+        else if (g->answer == GATE_REFUSE)
+                g->cure = host_cure(policy_cure(&p, &r), host, from->port);
         else if (g->answer == GATE_ASK)
                 g->cure = cure_of_ask(&p, &r);
-        if (g->answer == GATE_REFUSE && p.why == POLICY_BY_UNREADABLE)
+        if (g->answer == GATE_REFUSE && o.why)
+                g->why = str_dup(o.why);
+        else if (g->answer == GATE_REFUSE && p.why == POLICY_BY_UNREADABLE)
                 g->why = str_dup(body ? body_why(body) : "its body is too large to be read");
         else if (g->answer == GATE_REFUSE && p.line && p.line->rule.reason)
                 g->why = str_dup(p.line->rule.reason);

@@ -37,6 +37,10 @@ void gate_free(struct gate *);
 /* gate_tcp_cure(host, port): the line that lets raw bytes pass there; the caller frees. */
 char *gate_tcp_cure(const struct host_name *, uint16_t port);
 
+/* gate_port_cure(host, port, is_raw): the line that opens a port that no rule names; ${is_raw}: to raw
+ * bytes, else to HTTP. The caller frees. */
+char *gate_port_cure(const struct host_name *, uint16_t port, bool is_raw);
+
 /* gate_url(host, origin, head): "https://host:port/path?a=*", query values hidden; the caller
  * frees.
  */

@@ -14,6 +14,7 @@
 #include "egress/gate.h"
 #include "egress/h2_server.h"
 #include "egress/hello.h"
+#include "egress/idle.h"
 #include "egress/names.h"
 #include "egress/upstream.h"
 
@@ -24,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -36,15 +38,37 @@ struct guest {
         int fd;
         struct loop_src *src;
         struct loop_timer timer;
+        struct idle idle; /* while it says nothing, or in the handshake */
+        bool is_counted;  /* in guests_n */
         struct origin origin;
         struct conn *conn; /* while the TLS handshake runs */
         size_t seen;       /* bytes that were there at the last look */
+        bool is_patient;   /* the server will not speak first: it has as long as any idle one */
         uint64_t began_us;
 };
+
+/* Origins with whom the box spoke first, on ports where that cannot be known: the last few. */
+enum { HEARD = 16 };
+struct guest_heard {
+        struct {
+                struct host_name host;
+                uint16_t port;
+        } at[HEARD];
+        size_t next;
+};
+
+/* uncount(g): what it needs is charged by somebody else now. */
+static void uncount(struct guest *g)
+{
+        g->door->guests_n -= g->is_counted;
+        g->is_counted = false;
+}
 
 static void guest_free(struct guest *g)
 {
         loop_timer_stop(&g->timer);
+        idle_end(g->door, &g->idle);
+        uncount(g);
         loop_del(&g->src);
         free(g);
 }
@@ -55,10 +79,34 @@ static bool is_usual(const struct guest *g)
         return g->origin.port == 80 || g->origin.port == 443;
 }
 
+static bool is_heard(const struct guest *g)
+{
+        const struct guest_heard *h = g->door->heard;
+        for (size_t i = 0; h && i < HEARD; i++)
+                if (h->at[i].port == g->origin.port &&
+                    host_name_equal(&h->at[i].host, &g->origin.host))
+                        return true;
+        return false;
+}
+
+/* hear(g): it spoke first. */
+static void hear(const struct guest *g)
+{
+        if (is_usual(g) || is_heard(g))
+                return;
+        struct door *d = g->door;
+        if (!d->heard && !(d->heard = calloc(1, sizeof *d->heard)))
+                str_no_memory();
+        size_t i = d->heard->next++ % HEARD;
+        d->heard->at[i].host = g->origin.host;
+        d->heard->at[i].port = g->origin.port;
+}
+
 /* note(g, why): a connection that never became a request is told of too. */
 static void note(struct guest *g, const char *kind, const char *why)
 {
-        char *cure = is_usual(g) ? NULL : gate_tcp_cure(&g->origin.host, g->origin.port);
+        bool is_advised = !is_usual(g) && !custody_is_alarmed(g->door, g->origin.host.text);
+        char *cure = is_advised ? gate_tcp_cure(&g->origin.host, g->origin.port) : NULL;
         record_put(g->door, &(struct door_record){
                                     .time_us = g->began_us,
                                     .kind = kind,
@@ -83,18 +131,43 @@ static void drop(struct guest *g, const char *kind, const char *why)
         guest_free(g);
 }
 
+/* is_silent(g): it has sent nothing that we did not look at yet. */
+static bool is_silent(const struct guest *g)
+{
+        int n = 0;
+        return ioctl(g->fd, FIONREAD, &n) == 0 && (size_t)n <= g->seen;
+}
+
+/* leave(g): somebody else needs its place. The log is told by idle.c. */
+static bool leave(void *ctx)
+{
+        struct guest *g = ctx;
+        if (g->conn ? !conn_is_silent(g->conn) : !is_silent(g))
+                return false;
+        if (g->conn)
+                conn_free(g->conn);
+        else
+                close(g->fd);
+        accept_ended(g->door);
+        guest_free(g);
+        return true;
+}
+
 static void on_timer(void *ctx)
 {
         struct guest *g = ctx;
-        if (g->seen == 0 && is_usual(g)) { /* opened in advance and never used: nothing to tell */
-                close(g->fd);
-                accept_ended(g->door);
-                guest_free(g);
+        if (!is_silent(g)) { /* we did not come to it yet */
+                loop_timer_set(g->door->loop, &g->timer, DOOR_SILENCE_MS);
+        } else if (g->seen) {
+                drop(g, "tcp", "its first bytes did not come to an end within 10 s");
+        } else if (g->is_patient) {
+                drop(g, "tcp", "nothing was said on it for 5 minutes");
+        } else if (is_heard(g)) { /* a program that opens many at once comes to each of them */
+                g->is_patient = true;
+                loop_timer_set(g->door->loop, &g->timer, DOOR_IDLE_MS - DOOR_SILENCE_MS);
         } else {
                 drop(g, "tcp",
-                     g->seen ? "its first bytes took too long"
-                             : "it waits for the server to speak first, which only a tcp rule "
-                               "lets pass");
+                     "it waits for the server to speak first, which only a tcp rule lets pass");
         }
 }
 
@@ -142,7 +215,9 @@ static void on_leaf(void *ctx, X509 *cert, const char *why)
                 drop(g, "tls", why ? why : "the certificate could not be used");
                 return;
         }
+        uncount(g);
         g->conn = conn_tls(g->door, g->fd, ssl, &handshake_ops, g);
+        idle_fresh(g->door, &g->idle);
 }
 
 /* --- the first bytes ------------------------------------------------------------------------- */
@@ -177,19 +252,24 @@ static bool agree(struct guest *g, const struct hello *h, const char **why)
         return host_name_equal(&h->sni, &g->origin.host);
 }
 
-/* leaks(g, hello): is a secret's placeholder in the name that the handshake says? */
-static bool leaks(struct guest *g, const struct hello *h)
+/* leaks(g, hello, p, n): is a secret's placeholder in the name that the handshake says, or anywhere
+ * else in these first bytes? ${h} NULL: they are none that can be read. */
+static bool leaks(struct guest *g, const struct hello *h, const uint8_t *p, size_t n)
 {
-        const struct host_name *host = h->has_sni ? &h->sni : &g->origin.host;
+        const struct host_name *host = h && h->has_sni ? &h->sni : &g->origin.host;
         uint32_t number = custody_name_leaks(g->door, host);
-        if (!number)
-                return false;
-        custody_alarm(g->door, number, "the name of a TLS handshake", host->text,
-                      g->origin.source_port);
-        char *words = custody_leak_words(g->door, number, "the name of a TLS handshake");
-        drop(g, "tls", words);
+        char *words;
+        if (number) {
+                custody_alarm(g->door, number, "the name of a TLS handshake", host->text,
+                              g->origin.source_port);
+                words = custody_leak_words(g->door, number, "the name of a TLS handshake");
+        } else {
+                words = custody_bytes_leak(g->door, &g->origin, p, n, "a TLS handshake");
+        }
+        if (words)
+                drop(g, "tls", words);
         free(words);
-        return true;
+        return words != NULL;
 }
 
 static void on_hello(struct guest *g, const uint8_t *p, size_t n)
@@ -201,10 +281,10 @@ static void on_hello(struct guest *g, const uint8_t *p, size_t n)
         int r = hello_parse(p, n, &h, &err);
         if (r == 0)
                 return;
+        if (leaks(g, r < 0 ? NULL : &h, p, n))
+                return;
         if (r < 0)
                 drop(g, "tls", err.text);
-        else if (leaks(g, &h))
-                return;
         else if (!agree(g, &h, &why))
                 drop(g, "tls", why);
         else if (may_pass(g, REQUEST_SPLICE, &d))
@@ -252,6 +332,11 @@ static void on_first(void *ctx, uint32_t events)
                         drop(g, "tcp", "it hung up before it had said what it wanted");
                 return;
         }
+        if (g->seen == 0) { /* once: a byte now and then does not make it longer */
+                hear(g);
+                idle_end(g->door, &g->idle);
+                loop_timer_set(g->door->loop, &g->timer, DOOR_HEAD_MS);
+        }
         g->seen = n;
         if (hello_is_tls(p[0]))
                 on_hello(g, p, n);
@@ -293,6 +378,7 @@ void guest_welcome(struct door *d, int fd, const struct sockaddr_in *peer)
         *g = (struct guest){.door = d,
                             .fd = fd,
                             .began_us = record_now_us(),
+                            .idle = {.fn = leave, .ctx = g},
                             .timer = {.fn = on_timer, .ctx = g}};
         d->conns_n++;
         if (!find_origin(d, fd, peer, &g->origin)) {
@@ -308,7 +394,11 @@ void guest_welcome(struct door *d, int fd, const struct sockaddr_in *peer)
         }
         /* Edge by edge: bytes that were only looked at stay in the socket. */
         g->src = loop_add(d->loop, fd, EPOLLIN | EPOLLRDHUP | EPOLLET, on_first, g);
-        loop_timer_set(d->loop, &g->timer, is_usual(g) ? DOOR_HEAD_MS : DOOR_SILENCE_MS);
+        g->is_patient = is_usual(g);
+        loop_timer_set(d->loop, &g->timer, g->is_patient ? DOOR_IDLE_MS : DOOR_SILENCE_MS);
+        idle_fresh(d, &g->idle);
+        g->is_counted = true;
+        d->guests_n++;
         if (!g->src)
                 drop(g, "tcp", "too many connections");
 }

@@ -72,4 +72,13 @@ struct conn;
 bool h1_send_data(struct conn *, bool is_chunked, const void *, size_t);
 void h1_send_last(struct conn *, const struct head *trailers);
 
+/* h1_suspect(s, p, n): does the body of which ${p} is the next part hold what an origin that leaves
+ * it unread could take for a request? ${s} is zero at first. A request without HTTP/ in its line is
+ * of HTTP/0.9, and what is answered to that is no answer to us. */
+struct h1_suspect {
+        char tail[4]; /* the end of what came before */
+        size_t tail_n;
+};
+bool h1_suspect(struct h1_suspect *, const char *, size_t);
+
 #endif

@@ -1,5 +1,7 @@
 /* h1_client.c - HTTP/1 with an origin: one exchange at a time on a connection, which goes back to
- * the pool only after a request and an answer that were both whole and well framed. */
+ * the pool only after a request and an answer that were both whole and well framed, and only if the
+ * origin has surely read the request to its end: what it left unread it takes for the next request,
+ * whose answer would then be another's (case E5). */
 #include "egress/upstream.h"
 
 #include "base/err.h"
@@ -28,9 +30,12 @@ struct h1_client {
         struct exchange *x;
         enum state state;
         struct buf in; /* the beginning of a head */
+        size_t charged;
         uint64_t left;
         struct h1_chunks chunks;
         bool is_chunked_up, is_sent, is_persistent, was_used, is_paused, is_pumping;
+        bool is_doubtful;       /* its request has a body that the origin may not have read */
+        struct h1_suspect seen; /* of that body */
 };
 
 static void client_free(void *engine)
@@ -38,6 +43,7 @@ static void client_free(void *engine)
         struct h1_client *c = engine;
         conn_free(c->conn);
         buf_free(&c->in);
+        account_set(&c->door->account, &c->charged, 0);
         h1_chunks_free(&c->chunks);
         free(c);
 }
@@ -62,6 +68,18 @@ static void fail(struct h1_client *c, bool may_retry, const char *why)
 /* --- requests ------------------------------------------------------------------------------------
  */
 
+/* has_usual_body(h): a method whose body servers read because they want it. Others are known to
+ * leave it where it is. */
+static bool has_usual_body(const struct head *h)
+{
+        static const char *const methods[] = {"POST",     "PUT",       "PATCH",  "QUERY",
+                                              "PROPFIND", "PROPPATCH", "REPORT", "SEARCH"};
+        for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+                if (strcmp(head_str(h, h->method), methods[i]) == 0)
+                        return true;
+        return false;
+}
+
 static void out_head(void *side, struct exchange *x, const struct head *h, bool is_end)
 {
         struct h1_client *c = side;
@@ -74,6 +92,9 @@ static void out_head(void *side, struct exchange *x, const struct head *h, bool 
         }
         c->is_chunked_up = h->body == HEAD_BODY_STREAM && !h->is_websocket;
         c->is_sent = is_end;
+        bool has_body = c->is_chunked_up || (h->body == HEAD_BODY_LENGTH && h->length > 0);
+        c->is_doubtful = has_body && !has_usual_body(h);
+        c->seen = (struct h1_suspect){0};
         conn_gather(c->conn, b.data, b.len);
         if (h->has_secrets) {
                 conn_wipe(c->conn);
@@ -88,6 +109,8 @@ static bool out_data(void *side, struct exchange *x, const void *p, size_t n)
 {
         struct h1_client *c = side;
         (void)x;
+        if (!c->is_doubtful && c->state != READ_FRAMES)
+                c->is_doubtful = h1_suspect(&c->seen, p, n);
         return h1_send_data(c->conn, c->is_chunked_up && c->state != READ_FRAMES, p, n);
 }
 
@@ -150,7 +173,7 @@ static const struct side_ops side = {
 static void finish(struct h1_client *c, struct head *trailers, bool is_all)
 {
         struct exchange *x = c->x;
-        bool is_reusable = c->is_persistent && c->is_sent && is_all;
+        bool is_reusable = c->is_persistent && c->is_sent && is_all && !c->is_doubtful;
         c->x = NULL;
         c->was_used = true;
         if (is_reusable) {
@@ -182,7 +205,9 @@ static ssize_t use_head(struct h1_client *c, const char *p, size_t n)
                         (body == HEAD_BODY_NONE || (body == HEAD_BODY_LENGTH && length == 0)) &&
                         h.status != 101;
                 if (is_final) {
-                        c->is_persistent = h.is_persistent && body != HEAD_BODY_CLOSE;
+                        /* An answer before the request was out: who knows what it is to. */
+                        bool is_early = !c->is_sent || conn_queued(c->conn) > 0;
+                        c->is_persistent = h.is_persistent && body != HEAD_BODY_CLOSE && !is_early;
                         c->left = length;
                         c->state = body == HEAD_BODY_LENGTH   ? READ_LENGTH
                                    : body == HEAD_BODY_STREAM ? READ_CHUNKS
@@ -261,6 +286,7 @@ static void use(struct h1_client *c, const char *p, size_t n)
         c->is_pumping = false;
         if (n > 0 && c->state != OVER)
                 buf_put(&c->in, p, n);
+        account_set(&c->door->account, &c->charged, sizeof *c + c->in.cap);
 }
 
 static void at_end(struct h1_client *c)
@@ -337,6 +363,13 @@ static bool has_room(void *engine)
         return c->state == IDLE;
 }
 
+/* is_clean(engine): nothing came since the last answer, which would be taken for the next one. */
+static bool is_clean(void *engine)
+{
+        const struct h1_client *c = engine;
+        return !c->was_used || conn_is_silent(c->conn);
+}
+
 static void take(void *engine, struct exchange *x)
 {
         struct h1_client *c = engine;
@@ -351,6 +384,7 @@ const struct upstream_ops h1_upstream = {
         .begin = begin,
         .has_room = has_room,
         .is_quiet = has_room,
+        .is_clean = is_clean,
         .take = take,
         .free = client_free,
 };

@@ -4,14 +4,17 @@
  * pipelining needs no queue and nothing of it can be mixed up. */
 #include "egress/h1_server_int.h"
 
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "egress/custody.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* So many requests in one round: what each leaves behind is freed only between two rounds. */
-enum { BURST = 32 };
+enum { BURST = 32, AGAIN_MS = 1000 };
+#define UNREAD "bytes that are no request"
 
 static void free_later(void *p)
 {
@@ -28,10 +31,14 @@ static void server_end(struct h1_server *s)
                 return;
         s->is_over = true;
         loop_timer_stop(&s->timer);
+        idle_end(s->door, &s->idle);
+        account_set(&s->door->account, &s->charged, 0);
         struct exchange *x = s->x;
         s->x = NULL;
         if (x)
                 exchange_release(x);
+        else if (s->in.len > 0) /* it never became a request, and may have been meant to leak */
+                free(custody_bytes_leak(s->door, &s->origin, s->in.data, s->in.len, UNREAD));
         accept_ended(s->door);
         door_later(s->door, free_later, s);
 }
@@ -48,9 +55,17 @@ void h1_server_close_soon(struct h1_server *s)
         server_end(s);
 }
 
+static void refuse(struct h1_server *, int status, const char *sentence);
+
 static void on_timer(void *ctx)
 {
-        h1_server_close_now(ctx);
+        struct h1_server *s = ctx;
+        if (!s->is_head_begun)
+                h1_server_close_soon(s); /* nothing was asked for minutes */
+        else if (!conn_is_silent(s->conn))
+                loop_timer_set(s->door->loop, &s->timer, AGAIN_MS); /* we did not come to it yet */
+        else
+                refuse(s, 408, "the head of the request did not come to its end within 10 s");
 }
 
 /* --- requests -----------------------------------------------------------------------------------
@@ -61,15 +76,23 @@ static void refuse(struct h1_server *s, int status, const char *sentence)
 {
         s->is_persistent = false;
         s->minor = 1;
+        s->is_head_begun = false;
+        idle_end(s->door, &s->idle);
         if (!s->x)
                 s->x = exchange_new(s->door, &s->origin, &h1_server_side, s);
-        exchange_refuse(s->x, status, sentence);
+        _cleanup_free_ char *leak =
+                custody_bytes_leak(s->door, &s->origin, s->in.data, s->in.len, UNREAD);
+        if (leak)
+                exchange_refuse_leak(s->x, leak);
+        else
+                exchange_refuse(s->x, status, sentence);
 }
 
 static void begin_request(struct h1_server *s)
 {
         struct head *h = &s->head;
         s->burst++;
+        idle_end(s->door, &s->idle);
         s->minor = h->minor;
         s->is_persistent = h->is_persistent;
         s->left = h->length;
@@ -190,6 +213,8 @@ void h1_server_pump(struct h1_server *s)
         }
         if (s->in.len == 0 && s->in.cap > CONN_LOW)
                 buf_free(&s->in);
+        if (!s->is_over)
+                account_set(&s->door->account, &s->charged, sizeof *s + s->in.cap);
 }
 
 static void on_readable(void *ctx)
@@ -255,6 +280,16 @@ static void on_closed(void *ctx, const char *why)
         h1_server_close_now(ctx);
 }
 
+/* on_crowded(s): somebody else needs its place. */
+static bool on_crowded(void *ctx)
+{
+        struct h1_server *s = ctx;
+        if (s->is_head_begun || conn_queued(s->conn) > 0 || !conn_is_silent(s->conn))
+                return false;
+        h1_server_close_soon(s);
+        return true;
+}
+
 void h1_server_begin(struct door *d, struct conn *c, const struct origin *o, const void *early,
                      size_t early_n)
 {
@@ -269,9 +304,12 @@ void h1_server_begin(struct door *d, struct conn *c, const struct origin *o, con
                                 .conn = c,
                                 .origin = *o,
                                 .minor = 1,
+                                .idle = {.fn = on_crowded, .ctx = s},
                                 .timer = {.fn = on_timer, .ctx = s}};
         head_init(&s->head);
         buf_put(&s->in, early, early_n);
-        loop_timer_set(d->loop, &s->timer, DOOR_HEAD_MS);
+        loop_timer_set(d->loop, &s->timer, DOOR_IDLE_MS);
+        account_set(&d->account, &s->charged, sizeof *s + s->in.cap);
+        idle_fresh(d, &s->idle);
         conn_take_over(c, &ops, s);
 }

@@ -7,6 +7,7 @@
 #include "egress/conn.h"
 #include "egress/door.h"
 #include "egress/h1.h"
+#include "egress/idle.h"
 
 enum h1_server_state {
         H1_READ_HEAD,
@@ -22,7 +23,9 @@ struct h1_server {
         struct origin origin;
         struct loop_timer timer;
         struct exchange *x;
-        struct buf in; /* what came and could not be used yet */
+        struct idle idle; /* while nothing is asked */
+        size_t charged;   /* for ${in} and the head */
+        struct buf in;    /* what came and could not be used yet */
         enum h1_server_state state;
         uint64_t left;
         struct h1_chunks chunks;

@@ -22,6 +22,10 @@ static void out_head(void *side, struct exchange *x, const struct head *h, bool 
          */
         if (s->is_answer_to_close || (s->state != H1_READ_NOTHING && h->status != 101))
                 s->is_persistent = false;
+        /* Others wait for a place: this one says that it ends, instead of being ended while its
+         * client uses it again. */
+        if (s->door->is_full && h->status != 101)
+                s->is_persistent = false;
         if (h->status == 101)
                 s->is_answer_chunked = s->is_answer_to_close = false;
         h1_put_answer(&b, h, s->minor, s->is_persistent);
@@ -54,6 +58,7 @@ static void next_request(struct h1_server *s)
         s->is_paused = false; /* what was full was the upstream that is gone */
         s->is_answer_chunked = s->is_answer_to_close = false;
         loop_timer_set(s->door->loop, &s->timer, DOOR_IDLE_MS);
+        idle_used(s->door, &s->idle);
         conn_want_read(s->conn, true);
         if (s->in.len > 0 && !s->is_pumping)
                 h1_server_pump(s);

@@ -44,6 +44,7 @@ void h2_calm_give(struct h2 *h)
 
 void h2_calm_frame(struct h2 *h, const nghttp2_frame *f)
 {
+        work_step(&h->door->work, 0);
         switch (f->hd.type) {
         case NGHTTP2_RST_STREAM:
         case NGHTTP2_PING:

@@ -18,6 +18,13 @@ struct client {
         bool has_answered;
 };
 
+/* is_sure(c): does the origin speak HTTP/2? ALPN says so; without TLS only its first frame does, and
+ * nothing is sent before: another server would take it for a request of HTTP/1. */
+static bool is_sure(const struct client *c)
+{
+        return c->h2->is_greeted || upstream_is_tls(c->upstream);
+}
+
 static void let_go(struct h2_stream *s, bool may_retry, const char *why)
 {
         struct exchange *x = s->x;
@@ -150,6 +157,8 @@ static void on_gone(struct h2 *h, const char *why)
         c->is_leaving = true;
         if (!c->is_gone) {
                 c->is_gone = true;
+                if (!is_sure(c))
+                        upstream_is_h1(c->upstream);
                 upstream_gone(c->upstream);
         }
 }
@@ -192,14 +201,14 @@ static bool client_has_room(void *engine)
         uint32_t peer = nghttp2_session_get_remote_settings(
                 c->h2->session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);
         size_t max = peer < H2_STREAMS_MAX ? peer : H2_STREAMS_MAX;
-        return !c->is_leaving && !c->h2->is_over && !c->h2->why && c->h2->streams_n < max &&
-               nghttp2_session_check_request_allowed(c->h2->session);
+        return !c->is_leaving && !c->h2->is_over && !c->h2->why && is_sure(c) &&
+               c->h2->streams_n < max && nghttp2_session_check_request_allowed(c->h2->session);
 }
 
 static bool client_is_quiet(void *engine)
 {
         const struct client *c = engine;
-        return !c->h2->streams;
+        return is_sure(c) && !c->h2->streams;
 }
 
 static void client_take(void *engine, struct exchange *x)

@@ -30,7 +30,6 @@ enum {
         H2_STREAMS_MAX = 100,
         H2_OUT_HIGH = 64 << 10,
         H2_OUT_LOW = 16 << 10,
-        H2_HELD_MAX = 64 << 20, /* by all streams together; from half of it they are told sooner */
         H2_LINGER_MAX = 8 << 20,
         H2_LINGER_MS = 1000,
         H2_CALM_MAX = 400,       /* odd frames in a row before the other end is sent away */
@@ -62,6 +61,7 @@ struct h2_stream {
 
         struct h2_in in; /* the head being read; then trailers */
         struct buf held; /* data that came while the exchange was full */
+        size_t charged;  /* for what it holds */
         size_t owed;     /* bytes that it took last and that are not acknowledged yet */
         bool is_head_done, is_full, is_resumed;
         bool is_in_ended, is_end_told, has_trailers;
@@ -87,12 +87,14 @@ struct h2 {
         struct h2_stream *streams;
         size_t streams_n;
         bool is_server, is_working, is_over, has_work, is_changed;
+        bool is_greeted; /* SETTINGS came: the other end speaks HTTP/2 indeed */
         const char *why; /* it is over */
 
         int32_t last_id; /* of a server: the newest stream, and which of those before it there were
                           */
         uint64_t opened;
 
+        size_t charged;
         int calm; /* what is left of H2_CALM_MAX */
         uint64_t calm_at;
         unsigned updates;
@@ -139,6 +141,8 @@ void h2_stream_work(struct h2_stream *);
  * not.
  */
 void h2_stream_hurry(struct h2_stream *);
+/* h2_stream_charge(s): what it holds, for the account. */
+void h2_stream_charge(struct h2_stream *);
 /* h2_stream_sent(s, n): so many bytes of out are on their way. */
 void h2_stream_sent(struct h2_stream *, size_t n);
 

@@ -74,6 +74,7 @@ static void on_headers(struct h2 *h, struct h2_stream *s, const nghttp2_frame *f
         bool is_end = f->hd.flags & NGHTTP2_FLAG_END_STREAM;
         if (s->is_reset)
                 return;
+        h2_stream_charge(s);
         if (!s->is_head_done) {
                 h->ops->head(s, is_end);
                 if (is_end)
@@ -98,7 +99,9 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *f, void *ctx)
                 on_headers(h, s, f);
         else if (f->hd.type == NGHTTP2_DATA && s && (f->hd.flags & NGHTTP2_FLAG_END_STREAM))
                 h2_stream_in_end(s);
-        else if (f->hd.type == NGHTTP2_SETTINGS || f->hd.type == NGHTTP2_GOAWAY)
+        else if (f->hd.type == NGHTTP2_SETTINGS)
+                h->is_greeted = h->is_changed = true;
+        else if (f->hd.type == NGHTTP2_GOAWAY)
                 h->is_changed = true;
         return 0;
 }

@@ -136,22 +136,11 @@ static void take_cookie(struct h2_in *in, const char *p, size_t n)
                 refuse(in, 431, "the cookies of this request are too large");
 }
 
-int h2_in_field(struct h2_in *in, const char *name, size_t n, const char *value, size_t len)
+static void take_field(struct h2_in *in, const char *name, size_t n, const char *value, size_t len)
 {
-        in->bytes += n + len + 32;
-        if (in->bytes > BYTES_ABSURD)
-                return -1;
-        if (in->bytes > HEAD_BYTES_MAX)
-                refuse(in, 431, "the head of this message is too large");
-        if (in->status)
-                return 0;
-        if (n && name[0] == ':') {
-                take_pseudo(in, name, n, value, len);
-                return 0;
-        }
         if (!head_is_token(name, n) || !head_is_value(value, len)) {
                 refuse(in, 400, "a header field holds characters that may not stand there");
-                return 0;
+                return;
         }
         enum head_hop hop = head_hop(name, n);
         if (hop != HOP_NOT)
@@ -160,6 +149,24 @@ int h2_in_field(struct h2_in *in, const char *name, size_t n, const char *value,
                 take_cookie(in, value, len);
         else if (head_add(&in->head, name, n, value, len, NULL) < 0)
                 refuse(in, 431, "the head of this message is too large");
+}
+
+int h2_in_field(struct h2_in *in, const char *name, size_t n, const char *value, size_t len)
+{
+        in->bytes += n + len + 32;
+        if (in->bytes > BYTES_ABSURD)
+                return -1;
+        if (in->bytes > HEAD_BYTES_MAX)
+                refuse(in, 431, "the head of this message is too large");
+        bool is_refused = in->status != 0;
+        if (!is_refused && n && name[0] == ':')
+                take_pseudo(in, name, n, value, len);
+        else if (!is_refused)
+                take_field(in, name, n, value, len);
+        if (in->status && in->bytes <= HEAD_BYTES_MAX) { /* the tripwire looks at it all the same */
+                head_put(&in->head, name, n);
+                head_put(&in->head, value, len);
+        }
         return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "egress/door.h"
 #include "egress/h2_common.h"
+#include "egress/idle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,8 @@ struct h2_server {
         struct h2 *h2;
         struct origin origin;
         struct loop_timer timer, linger;
+        struct idle idle; /* while it has no streams */
+        bool was_asked;
 };
 
 /* --- what an exchange asks --- */
@@ -80,7 +83,7 @@ static void on_head(struct h2_stream *s, bool is_end)
         }
         s->x = exchange_new(e->door, &e->origin, &side_ops, s);
         if (h2_in_request(&s->in, e->origin.is_tls, is_end, &status, &err) < 0)
-                exchange_refuse(s->x, status, err.text);
+                exchange_refuse_head(s->x, &s->in.head, status, err.text);
         else
                 exchange_request(s->x, &s->in.head, is_end);
 }
@@ -113,6 +116,11 @@ static void on_changed(struct h2 *h)
                 waits_for_head |= !s->is_head_done;
                 is_lingering |= s->is_lingering;
         }
+        e->was_asked |= h->streams != NULL;
+        if (h->streams)
+                idle_end(e->door, &e->idle);
+        else if (e->was_asked)
+                idle_used(e->door, &e->idle);
         if (is_lingering && !e->linger.prev)
                 loop_timer_set(e->door->loop, &e->linger, H2_LINGER_MS);
         if (waits_for_head)
@@ -129,6 +137,7 @@ static void on_gone(struct h2 *h, const char *why)
         (void)why;
         loop_timer_stop(&e->timer);
         loop_timer_stop(&e->linger);
+        idle_end(e->door, &e->idle);
         accept_ended(e->door);
         h2_free(h);
         free(e);
@@ -151,6 +160,16 @@ static void on_timer(void *ctx)
         h2_later(e->h2);
 }
 
+/* on_crowded(e): somebody else needs its place. */
+static bool on_crowded(void *ctx)
+{
+        struct h2_server *e = ctx;
+        if (conn_queued(e->h2->conn) > 0 || !conn_is_silent(e->h2->conn))
+                return false;
+        on_timer(e);
+        return true;
+}
+
 static void on_linger(void *ctx)
 {
         struct h2_server *e = ctx;
@@ -169,8 +188,10 @@ struct h2_server *h2_server_new(struct door *d, struct conn *c, const struct ori
         e->origin = *origin;
         e->timer = (struct loop_timer){.fn = on_timer, .ctx = e};
         e->linger = (struct loop_timer){.fn = on_linger, .ctx = e};
+        e->idle = (struct idle){.fn = on_crowded, .ctx = e};
         e->h2 = h2_new(d, c, true, &h2_ops, e);
-        loop_timer_set(d->loop, &e->timer, DOOR_HEAD_MS);
+        loop_timer_set(d->loop, &e->timer, DOOR_IDLE_MS);
+        idle_fresh(d, &e->idle);
         if (early_n)
                 h2_feed(e->h2, early, early_n);
         return e;

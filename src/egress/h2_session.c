@@ -18,6 +18,9 @@ enum {
         WINDOW_CLIENT_ALL = 8 << 20,
 };
 
+/* What nghttp2 has for a connection: tables of header compression, queues. */
+enum { H2_COST = 12 << 10 };
+
 /* Frames gather here until a TLS record is full; used only within flush. */
 static uint8_t gathered[CONN_READ];
 static size_t gathered_n;
@@ -69,7 +72,7 @@ static bool flush(struct h2 *h)
 /* Room that came up while sending, and data that waited for an exchange. Its calls queue more. */
 static void work(struct h2 *h)
 {
-        while (h->has_work) {
+        while (h->has_work && !work_is_spent(&h->door->work)) {
                 h->has_work = false;
                 for (struct h2_stream *s = h->streams, *next; s; s = next) {
                         next = s->next;
@@ -218,6 +221,7 @@ struct h2 *h2_new(struct door *d, struct conn *c, bool is_server, const struct h
                                                         options());
         if (r != 0 || settle(h) < 0)
                 str_no_memory();
+        account_set(&d->account, &h->charged, H2_COST);
         conn_take_over(c, &conn_ops, h);
         h2_later(h);
         return h;
@@ -246,6 +250,7 @@ void h2_free(struct h2 *h)
         while (h->streams)
                 h2_stream_free(h->streams);
         nghttp2_session_del(h->session);
+        account_set(&h->door->account, &h->charged, 0);
         conn_finish_free(h->conn);
         free(h);
 }

@@ -1,22 +1,34 @@
 /* h2_stream.c - one stream's data, both ways, with back-pressure. See h2_common.h. Calls exchanges;
  * never reads from or writes to the connection. */
 #include "base/str.h"
+#include "egress/door.h"
 #include "egress/h2_common.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What all streams of the process hold together, both ways. Windows and H2_OUT_HIGH bound one
- * stream and one connection; this bounds a box that opens thousands and reads nothing. */
-static size_t held_n;
+/* Windows and H2_OUT_HIGH bound one stream and one connection; the account bounds a box that opens
+ * thousands and reads nothing. */
+void h2_stream_charge(struct h2_stream *s)
+{
+        size_t heads = s->in.head.store.cap + s->in.cookies.cap;
+        account_set(&s->h2->door->account, &s->charged,
+                    sizeof *s + heads + s->held.cap + s->out.cap);
+}
 
 static void hold(struct h2_stream *s, struct buf *b, const void *p, size_t n)
 {
-        size_t before = b->len;
         buf_put(b, p, n);
-        held_n += b->len - before;
-        if (b->is_broken || held_n > H2_HELD_MAX)
+        h2_stream_charge(s);
+        if (b->is_broken || account_is_full(&s->h2->door->account))
                 h2_stream_reset(s, NGHTTP2_ENHANCE_YOUR_CALM);
+}
+
+/* is_tight(s): half of the account is gone, so streams say sooner that they are full. */
+static bool is_tight(const struct h2_stream *s)
+{
+        const struct account *a = &s->h2->door->account;
+        return a->limit && a->now > a->limit / 2;
 }
 
 struct h2_stream *h2_stream_new(struct h2 *h, int32_t id)
@@ -33,6 +45,7 @@ struct h2_stream *h2_stream_new(struct h2 *h, int32_t id)
         s->prev = &h->streams;
         h->streams = s;
         h->streams_n++;
+        h2_stream_charge(s);
         return s;
 }
 
@@ -42,7 +55,7 @@ void h2_stream_free(struct h2_stream *s)
         if (s->next)
                 s->next->prev = s->prev;
         s->h2->streams_n--;
-        held_n -= s->held.len + (s->out.len - s->out_at);
+        account_set(&s->h2->door->account, &s->charged, 0);
         h2_in_free(&s->in);
         buf_free(&s->held);
         buf_free(&s->out);
@@ -122,7 +135,7 @@ bool h2_stream_data(void *stream, struct exchange *x, const void *p, size_t n)
                 s->out.len = s->out_at = 0;
         hold(s, &s->out, p, n);
         wake(s);
-        s->has_said_full = waiting(s) >= (held_n < H2_HELD_MAX / 2 ? H2_OUT_HIGH : 1);
+        s->has_said_full = waiting(s) >= (is_tight(s) ? 1 : H2_OUT_HIGH);
         return !s->has_said_full;
 }
 
@@ -182,9 +195,11 @@ nghttp2_data_provider h2_stream_source(struct h2_stream *s)
 void h2_stream_sent(struct h2_stream *s, size_t n)
 {
         s->out_at += n;
-        held_n -= n;
         if (s->out_at == s->out.len) {
                 s->out.len = s->out_at = 0;
+                if (s->out.cap > H2_OUT_LOW)
+                        buf_free(&s->out);
+                h2_stream_charge(s);
         } else if (s->out_at > H2_OUT_HIGH) {
                 buf_drop(&s->out, s->out_at);
                 s->out_at = 0;
@@ -206,14 +221,26 @@ void h2_stream_reset(struct h2_stream *s, uint32_t code)
 
 /* --- what was put off --- */
 
-static void deliver(struct h2_stream *s)
+/* deliver(s, is_all): what was held, as long as there are room and a turn for it, or ${is_all}. */
+static void deliver(struct h2_stream *s, bool is_all)
 {
         struct buf held = s->held;
+        size_t at = 0;
         s->held = (struct buf){0};
-        held_n -= held.len;
-        if (held.len)
-                pass_on(s, held.data, held.len);
-        buf_free(&held);
+        while (at < held.len && (is_all || (!s->is_full && !work_is_spent(&s->h2->door->work)))) {
+                size_t left = held.len - at, part = left < WORK_PIECE ? left : WORK_PIECE;
+                pass_on(s, held.data + at, part);
+                at += part;
+        }
+        buf_drop(&held, at);
+        if (held.len == 0)
+                buf_free(&held);
+        s->held = held;
+        h2_stream_charge(s);
+        if (s->held.len && !s->is_full) { /* in the next turn */
+                s->is_resumed = s->h2->has_work = true;
+                h2_later(s->h2);
+        }
         tell_end(s);
 }
 
@@ -229,11 +256,11 @@ void h2_stream_work(struct h2_stream *s)
         s->is_resumed = s->is_full = false;
         nghttp2_session_consume_stream(s->h2->session, s->id, s->owed);
         s->owed = 0;
-        deliver(s);
+        deliver(s, false);
 }
 
 void h2_stream_hurry(struct h2_stream *s)
 {
         if (s->is_in_ended && !s->is_end_told && s->x)
-                deliver(s);
+                deliver(s, true);
 }

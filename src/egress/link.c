@@ -8,6 +8,7 @@
 #include "egress/custody.h"
 #include "wire/frame.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -227,6 +228,26 @@ static void on_keeper(void *ctx, uint32_t events)
         frame_release(&f);
         /* A value that was to be placed, or the leaf's key, was in it. */
         explicit_bzero(f.raw, used_n);
+}
+
+void link_look(struct door *d)
+{
+        /* Each at most so often: an answer may be the beginning of a next question. */
+        enum { AT_MOST = 16 };
+        for (int i = 0; i < AT_MOST; i++) {
+                struct pollfd p[] = {{.fd = d->control_fd, .events = POLLIN},
+                                     {.fd = d->dial_fd, .events = POLLIN},
+                                     {.fd = d->keeper_fd, .events = POLLIN}};
+                if (poll(p, 3, 0) <= 0)
+                        return;
+                work_turn(&d->work);
+                if (p[0].revents)
+                        control_hear(d);
+                if (p[1].revents)
+                        on_dial(d, EPOLLIN);
+                if (p[2].revents)
+                        on_keeper(d, EPOLLIN);
+        }
 }
 
 int link_init(struct door *d, struct err *err)

@@ -130,6 +130,11 @@ int names_address(struct names *n, const struct host_name *h, uint64_t now_ms, u
         return 0;
 }
 
+size_t names_held(const struct names *n)
+{
+        return sizeof *n + n->n * sizeof(struct host_name) + n->slots_n * sizeof *n->slots;
+}
+
 const struct host_name *names_find(const struct names *n, uint32_t addr)
 {
         if (addr <= DOOR_NAMES_NET || addr - DOOR_NAMES_NET > n->n)

@@ -16,6 +16,9 @@ void names_free(struct names *);
  * new. -1 when new names come too fast or there are too many; NXDOMAIN then. */
 int names_address(struct names *, const struct host_name *, uint64_t now_ms, uint32_t *addr);
 
+/* names_held(n): bytes of memory. */
+size_t names_held(const struct names *);
+
 /* names_find(n, addr): whom ${addr} (host order) stands for, or NULL: never given out. */
 const struct host_name *names_find(const struct names *, uint32_t addr);
 

@@ -110,7 +110,8 @@ static void on_release(void *ctx)
 {
         struct relay *r = ctx;
         _cleanup_buf_ struct buf out = {0};
-        scan_release(&r->back, &out);
+        /* No value is ever shown on a raw stream. */
+        scan_release(&r->back, custody_of(r->door)->values, true, &out);
         if (out.len > 0 && r->box)
                 conn_write(r->box, out.data, out.len);
 }
@@ -126,7 +127,7 @@ static void write_box(struct relay *r, const void *p, size_t n, bool is_end)
                 return;
         }
         scan_feed(&r->back, set, p, n, is_end, &out, NULL);
-        if (scan_may_release(&r->back)) {
+        if (scan_may_release(&r->back, true)) {
                 r->release.fn = on_release;
                 r->release.ctx = r;
                 loop_timer_set(r->door->loop, &r->release, RELEASE_MS);

@@ -15,9 +15,10 @@ enum { WINDOW = 64 << 10 };
 
 struct scan_state {
         struct buf held;
-        size_t before; /* letters of base64 before what is held */
-        size_t sent;   /* of what is held: it was let go all the same */
-        struct scan_view view[2];
+        size_t before;  /* letters of base64 before what is held */
+        size_t sent;    /* of what is held: it was let go all the same */
+        bool is_strong; /* what is held is more than a few letters */
+        struct scan_view view[2], wide;
         struct scan_matches matches; /* between calls: those that reach into what is held */
 };
 
@@ -53,6 +54,7 @@ static void state_free(struct scan_state *st)
         buf_free(&st->held);
         scan_view_free(&st->view[0]);
         scan_view_free(&st->view[1]);
+        scan_view_free(&st->wide);
         scan_matches_free(&st->matches);
         free(st);
 }
@@ -136,7 +138,9 @@ static size_t settle(struct scan *s, const struct scan_set *set, size_t pass, st
                 if (is_here && one.start >= 0) {
                         const struct scan_writing *w = &set->writings[one.writing];
                         news++;
-                        if (hit && count == 0 && one.start < first)
+                        bool is_longer = one.start == first && hit &&
+                                         one.end - one.start > (int64_t)hit->len;
+                        if (hit && count == 0 && (one.start < first || is_longer))
                                 *hit = (struct scan_hit){.tag = w->tag,
                                                          .coding = (enum secret_coding)w->coding,
                                                          .at = s->at + (uint64_t)one.start,
@@ -155,29 +159,49 @@ static size_t settle(struct scan *s, const struct scan_set *set, size_t pass, st
         return news;
 }
 
+/* pass(st, set, p, n, out): the first ${n} bytes of the window go on, but for those that did. */
+static void pass(struct scan_state *st, const struct scan_set *set, const uint8_t *p, size_t n,
+                 struct buf *out)
+{
+        size_t before = out->len;
+        uint8_t *to = n > st->sent ? buf_room(out, n) : NULL;
+        if (!to)
+                return;
+        memcpy(to, p, n);
+        if (st->matches.n > 1)
+                qsort(st->matches.list, st->matches.n, sizeof *st->matches.list, by_length);
+        patch(set, &st->matches, to, n);
+        memmove(to, to + st->sent, n - st->sent);
+        out->len = before + n - st->sent;
+}
+
+/* search(st, set, p, n, is_end): add what is in a window to the matches; from where on it is held
+ * back. */
+static size_t search(struct scan_state *st, const struct scan_set *set, const uint8_t *p, size_t n,
+                     bool is_end)
+{
+        size_t hold = n;
+        struct finding f = {.set = set, .p = p, .matches = &st->matches};
+        if (set->writings_n > 0)
+                scan_find(set, p, n, found, &f);
+        st->is_strong = false;
+        if (!is_end)
+                hold = scan_live(set, p, n, &st->is_strong);
+        if (set->writings_n > 0) {
+                scan_wide(set, p, n, is_end, &st->wide, &st->matches, &hold, &st->is_strong);
+                scan_views(set, p, n, st->before, is_end, st->view, &st->matches, &hold,
+                           &st->is_strong);
+        }
+        return hold;
+}
+
 /* window(s, set, p, n, is_end, out): how many bytes of the window passed. */
 static size_t window(struct scan *s, const struct scan_set *set, const uint8_t *p, size_t n,
                      bool is_end, struct buf *out)
 {
         struct scan_state *st = s->state;
-        size_t hold = n;
-        struct finding f = {.set = set, .p = p, .matches = &st->matches};
-        if (set->writings_n > 0)
-                scan_find(set, p, n, found, &f);
-        if (!is_end)
-                hold = scan_live(set, p, n);
-        if (set->writings_n > 0)
-                scan_views(set, p, n, st->before, is_end, st->view, &st->matches, &hold);
-        size_t before = out->len;
-        uint8_t *to = hold > st->sent ? buf_room(out, hold) : NULL;
-        if (to) {
-                memcpy(to, p, hold);
-                if (st->matches.n > 1)
-                        qsort(st->matches.list, st->matches.n, sizeof *st->matches.list, by_length);
-                patch(set, &st->matches, to, hold);
-                memmove(to, to + st->sent, hold - st->sent);
-                out->len = before + hold - st->sent;
-        }
+        size_t hold = search(st, set, p, n, is_end);
+        pass(st, set, p, hold, out);
         st->sent = st->sent > hold ? st->sent - hold : 0;
         return hold;
 }
@@ -220,24 +244,21 @@ size_t scan_feed(struct scan *s, const struct scan_set *set, const void *data, s
         return count;
 }
 
-/* What may be let go: a few letters, or one escape that is not whole. */
-enum { RELEASE_MAX = 3, RELEASE_ESCAPE_MAX = 8 };
-
-bool scan_may_release(const struct scan *s)
+bool scan_may_release(const struct scan *s, bool is_all)
 {
-        const struct buf *held = s->state ? &s->state->held : NULL;
-        if (!held || held->len <= s->state->sent)
-                return false;
-        return held->len <= RELEASE_MAX ||
-               (held->len <= RELEASE_ESCAPE_MAX && memchr("%\\&\r\n", held->data[0], 5));
+        const struct scan_state *st = s->state;
+        return st && st->held.len > st->sent && (is_all || !st->is_strong);
 }
 
-void scan_release(struct scan *s, struct buf *out)
+void scan_release(struct scan *s, const struct scan_set *set, bool is_all, struct buf *out)
 {
-        if (!scan_may_release(s))
+        if (!scan_may_release(s, is_all))
                 return;
         struct scan_state *st = s->state;
-        buf_put(out, st->held.data + st->sent, st->held.len - st->sent);
+        /* What is whole in it goes as if nothing followed; it is found again when more comes. */
+        search(st, set, st->held.data, st->held.len, true);
+        pass(st, set, st->held.data, st->held.len, out);
+        settle(s, set, 0, NULL, 0);
         st->sent = st->held.len;
 }
 

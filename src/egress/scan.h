@@ -6,8 +6,9 @@
  * bytes, split anywhere. Besides the writings of policy/secret_forms.h, the text itself is found
  * when any of its letters are escaped: %XX, \uXXXX, \xXX, &#N;, &#xN;, also twice over.
  *
- * A stream is held back only while its end may be the beginning of one of the texts: an event that
- * ends in a line end passes at once. Pure but for memory; no I/O. */
+ * The end of a stream is held back as far as it consists of letters that a text can have, whatever
+ * they are, so that nobody learns from it how a text begins: an event that ends in a line end passes
+ * at once. Pure but for memory; no I/O. */
 #ifndef EGRESS_SCAN_H
 #define EGRESS_SCAN_H
 
@@ -46,27 +47,24 @@ struct scan {
 void scan_free(struct scan *);
 
 /* scan_feed(s, set, p, n, is_end, out, hit): more of the stream. Appends to ${out} what may pass,
- * with replacements made (texts without a stand-in stay as they are). Returns how many were found,
- * the first of them in ${hit} (may be NULL). ${is_end}: nothing follows, so nothing is held back.
+ * with replacements made (texts without a stand-in stay as they are). Returns how many were found
+ * (the ends of a long text are found beside it), the first of them in ${hit} (may be NULL). ${is_end}: nothing follows, so nothing is held back.
  */
 size_t scan_feed(struct scan *, const struct scan_set *, const void *, size_t, bool is_end,
                  struct buf *out, struct scan_hit *hit);
 
-/* scan_release(s, out): nothing has come for a moment, and the other end may be waiting for the
- * last few letters: let them go if no more than three letters of a text are held back. Should it be
- * a text after all, the rest of it is still found. */
-void scan_release(struct scan *, struct buf *out);
-/* scan_may_release(s): would it let anything go? */
-bool scan_may_release(const struct scan *);
+/* scan_release(s, set, is_all, out): nothing has come for a moment, and the other end may be waiting for
+ * the last letters: let them go. Should it be a text after all, the rest of it is still found.
+ * ${is_all}: also when there are four or more; not where somebody can make an origin that knows a
+ * text stop in the middle of it. */
+void scan_release(struct scan *, const struct scan_set *, bool is_all, struct buf *out);
+/* scan_may_release(s, is_all): would it let anything go? */
+bool scan_may_release(const struct scan *, bool is_all);
 
 /* scan_look(set, p, n, hit): is any of the texts in these bytes? */
 bool scan_look(const struct scan_set *, const void *, size_t, struct scan_hit *hit);
 
 /* scan_is_clean(set, p, n): a quick look that allocates nothing: certainly none of them. */
 bool scan_is_clean(const struct scan_set *, const void *, size_t);
-
-/* scan_look_small(set, p, n): the same for bytes whose letters were all made small, as in the name
- * of a field: by the end of a text alone. */
-bool scan_look_small(const struct scan_set *, const void *, size_t);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { NESTED_MAX = 8, SLASHES_MAX = 16, DIGITS_MAX = 7, INDENT_MAX = 6 };
+enum { NESTED_MAX = 8, SLASHES_MAX = 16, DIGITS_MAX = 7, INDENT_MAX = 6, LINE_END_MAX = 40 };
 
 static const struct {
         const char *name;
@@ -51,41 +51,6 @@ static bool is_base64(uint8_t c)
 {
         return (c >= '0' && c <= '9') || (uint8_t)((c | 0x20) - 'a') < 26 || c == '+' || c == '/' ||
                c == '-' || c == '_' || c == '=';
-}
-
-/* line_end(p, n): how long the end of a line is that begins here, as it is or escaped; 0: none.
- * -1: the bytes end before that is decided. */
-static int line_end(const uint8_t *p, size_t n)
-{
-        static const char *const ends[] = {"\r\n", "\n", "\\r\\n", "\\n"};
-        bool is_open = false;
-        for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-                size_t len = strlen(ends[i]), m = n < len ? n : len;
-                if (memcmp(p, ends[i], m) != 0)
-                        continue;
-                if (m == len)
-                        return (int)len;
-                is_open = true;
-        }
-        return is_open ? -1 : 0;
-}
-
-static struct scan_escape line_unit(const uint8_t *p, size_t n)
-{
-        int end = line_end(p, n);
-        size_t k = end > 0 ? (size_t)end : 0;
-        if (end == 0)
-                return (struct scan_escape){0};
-        while (end > 0 && k < n && k < (size_t)end + INDENT_MAX && (p[k] == ' ' || p[k] == '\t'))
-                k++;
-        if (end < 0 || k == n)
-                return (struct scan_escape){.is_open = true};
-        return (struct scan_escape){.len = is_base64(p[k]) ? k + 1 : 0, .c = p[k]};
-}
-
-static bool is_line_unit(const uint8_t *p, size_t n)
-{
-        return *p == '\n' || *p == '\r' || (n > 1 && *p == '\\' && (p[1] == 'n' || p[1] == 'r'));
 }
 
 static struct scan_escape slash_unit(const uint8_t *p, size_t n)
@@ -175,10 +140,63 @@ static struct scan_escape entity_unit(const uint8_t *p, size_t n)
         return (struct scan_escape){.len = depth ? k : 0, .c = '&'};
 }
 
-struct scan_escape scan_escape_read(const uint8_t *p, size_t n)
+/* half_end(p, n, c): how long the half of a line end is that begins here: the byte itself,
+ * backslashes and the letter that stands for it, or any escape of it. 0: none; -1: the bytes end before that is decided. */
+static int half_end(const uint8_t *p, size_t n, char letter, char byte)
 {
-        if (is_line_unit(p, n))
-                return line_unit(p, n);
+        size_t k = 0;
+        if (n == 0)
+                return -1;
+        if (*p == (uint8_t)byte)
+                return 1;
+        while (k < n && k < SLASHES_MAX && p[k] == '\\')
+                k++;
+        if (k > 0 && k < n && p[k] == (uint8_t)letter)
+                return (int)k + 1;
+        struct scan_escape u = *p == '%'    ? percent_unit(p, n)
+                               : *p == '&'  ? entity_unit(p, n)
+                               : *p == '\\' ? slash_unit(p, n)
+                                            : (struct scan_escape){0};
+        if (u.is_open)
+                return -1;
+        return u.len && u.c == (uint8_t)byte ? (int)u.len : 0;
+}
+
+/* line_end(p, n): how long the end of a line is that begins here, as it is or escaped in any way;
+ * 0: none, or one that is longer than any that programs write. -1: the bytes end before that is decided. */
+static int line_end(const uint8_t *p, size_t n)
+{
+        int cr = half_end(p, n, 'r', '\r');
+        if (cr < 0)
+                return -1;
+        int lf = half_end(p + cr, n - (size_t)cr, 'n', '\n');
+        return lf <= 0 ? lf : cr + lf <= LINE_END_MAX ? cr + lf : 0;
+}
+
+static struct scan_escape line_unit(const uint8_t *p, size_t n)
+{
+        int end = line_end(p, n);
+        size_t k = end > 0 ? (size_t)end : 0;
+        if (end == 0)
+                return (struct scan_escape){0};
+        while (end > 0 && k < n && k < (size_t)end + INDENT_MAX && (p[k] == ' ' || p[k] == '\t'))
+                k++;
+        if (end < 0 || k == n)
+                return (struct scan_escape){.is_open = true};
+        return (struct scan_escape){.len = is_base64(p[k]) ? k + 1 : 0, .c = p[k]};
+}
+
+static bool is_line_unit(const uint8_t *p, size_t n)
+{
+        return half_end(p, n, 'n', '\n') > 0 || half_end(p, n, 'r', '\r') > 0;
+}
+
+struct scan_escape scan_escape_read(const uint8_t *p, size_t n, bool is_line)
+{
+        struct scan_escape line =
+                is_line && is_line_unit(p, n) ? line_unit(p, n) : (struct scan_escape){0};
+        if (line.len || line.is_open || *p == '\n' || *p == '\r')
+                return line;
         return *p == '%' ? percent_unit(p, n) : *p == '\\' ? slash_unit(p, n) : entity_unit(p, n);
 }
 
@@ -204,8 +222,7 @@ static bool is_none(const uint8_t *p, size_t n)
                p[1] != '\'';
 }
 
-/* is_line(p, at, before): does a line of base64 end here? */
-static bool is_line(const uint8_t *p, size_t at, size_t before)
+bool scan_is_line(const uint8_t *p, size_t at, size_t before)
 {
         return before != SCAN_NO_LINES && scan_base64_run(p, at, before) == SCAN_LINE_MIN;
 }
@@ -217,16 +234,15 @@ static size_t next_of(const uint8_t *p, size_t from, size_t n, char special, siz
         for (size_t i = from; i < n; i++) {
                 const uint8_t *at = memchr(p + i, special, n - i);
                 if (!at) /* half of a line end may be the last that came */
-                        return special == '\n' && p[n - 1] == '\r' && is_line(p, n - 1, before)
+                        return special == '\n' && p[n - 1] == '\r' && scan_is_line(p, n - 1, before)
                                        ? n - 1
                                        : n;
                 i = (size_t)(at - p);
-                bool may_be_line = is_line_unit(at, n - i);
-                if (!may_be_line && !is_none(at, n - i))
-                        return i;
                 size_t start = special == '\n' && i > from && p[i - 1] == '\r' ? i - 1 : i;
-                if (may_be_line && is_line(p, start, before))
+                if (scan_is_line(p, start, before) && is_line_unit(at, n - i))
                         return start;
+                if (special != '\n' && !is_none(at, n - i))
+                        return i;
         }
         return n;
 }

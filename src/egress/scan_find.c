@@ -1,5 +1,5 @@
-/* scan_find.c - where writings end in some bytes, and whether the last bytes may be the beginning
- * of one. See scan_int.h. The inner loop of everything that comes back to the box: at each position
+/* scan_find.c - where writings end in some bytes, and which of the last bytes may be the beginning of
+ * one. See scan_int.h. The inner loop of everything that comes back to the box: at each position
  * 16 bits of the last 8 bytes are looked up in a table that stays in the nearest cache; only then
  * are the hashes asked, which cannot be guessed from outside. Pure. */
 #include "egress/scan_int.h"
@@ -69,26 +69,12 @@ bool scan_is_clean(const struct scan_set *s, const void *bytes, size_t n)
                (!memchr(p, '%', n) && !memchr(p, '\\', n) && !memchr(p, '&', n));
 }
 
-bool scan_look_small(const struct scan_set *s, const void *bytes, size_t n)
+/* may_begin(s, p, left, codings): do the first four of these bytes begin a writing that is longer? */
+static bool may_begin(const struct scan_set *s, const uint8_t *p, size_t left, uint32_t codings)
 {
-        const uint8_t *p = bytes;
-        for (size_t end = SECRET_HINT_BYTES; end <= n; end++) {
-                uint16_t hint = secret_finger_hint(p + end - SECRET_HINT_BYTES);
-                if (!(s->hints[hint >> 6] >> (hint & 63) & 1))
-                        continue;
-                uint64_t tail = secret_siphash(s->key, p + end - SECRET_HINT_BYTES,
-                                               SECRET_HINT_BYTES, true);
-                for (uint32_t i = s->by_hint[hint >> 4]; i; i = s->writings[i - 1].next_hint) {
-                        const struct scan_writing *w = &s->writings[i - 1];
-                        if (w->hint == hint && w->tail == tail && w->len <= end)
-                                return true;
-                }
-        }
-        return false;
-}
-
-static bool may_begin(const struct scan_set *s, const uint8_t *p, size_t left, uint16_t codings)
-{
+        unsigned pair = (unsigned)(p[0] | 0x20) << 8 | (p[1] | 0x20);
+        if (!(s->pairs[pair >> 6] >> (pair & 63) & 1))
+                return false;
         for (uint32_t i = s->by_first[p[0] | 0x20]; i; i = s->writings[i - 1].next_first) {
                 const struct scan_writing *w = &s->writings[i - 1];
                 if (w->len <= left || !(codings >> w->coding & 1))
@@ -104,22 +90,16 @@ static bool may_begin(const struct scan_set *s, const uint8_t *p, size_t left, u
         return false;
 }
 
-size_t scan_live(const struct scan_set *s, const uint8_t *p, size_t n)
+size_t scan_live(const struct scan_set *s, const uint8_t *p, size_t n, bool *is_strong)
 {
         size_t live = n, reach = n + 1 > s->longest ? n + 1 - s->longest : 0;
-        uint16_t codings = 0xffff;
+        uint32_t codings = UINT32_MAX;
+        if (s->writings_n == 0)
+                return n;
         /* Backwards: ${codings} are those to which all bytes from here to the end belong. */
-        for (size_t i = n; i-- > reach;) {
-                codings &= s->alphabet[p[i]];
-                if (!codings)
-                        break;
-                if (i + 1 < n) {
-                        unsigned pair = (unsigned)(p[i] | 0x20) << 8 | (p[i + 1] | 0x20);
-                        if (!(s->pairs[pair >> 6] >> (pair & 63) & 1))
-                                continue;
-                }
-                if (may_begin(s, p + i, n - i, codings))
+        for (size_t i = n; i-- > reach && (codings &= s->alphabet[p[i]]);)
+                if (s->is_secret || n - i <= SCAN_FEW || may_begin(s, p + i, n - i, codings))
                         live = i;
-        }
+        *is_strong |= n - live > SCAN_FEW;
         return live;
 }

@@ -13,7 +13,7 @@ struct scan_writing {
         uint32_t tag, len;
         uint32_t next_hint, next_first; /* others with the same hint; with the same first byte */
         uint16_t hint;
-        uint8_t first[4]; /* small letters where is_folded */
+        uint8_t first[4]; /* small letters where is_folded; of texts that we have alone */
         uint8_t coding;
         bool is_folded;
         uint8_t *stand_in; /* ${len} bytes, or NULL: it stays as it is */
@@ -22,6 +22,7 @@ struct scan_writing {
 enum { SCAN_QUICK_SHIFT = 2 };
 
 struct scan_set {
+        bool is_secret; /* it has fingers: nobody may learn what is compared */
         uint8_t key[16];
         struct scan_writing *writings;
         uint32_t writings_n, writings_cap;
@@ -31,7 +32,7 @@ struct scan_set {
         uint64_t hints[1024];                     /* a bit for each hint that a writing has */
         uint32_t by_hint[1 << 12], by_first[256]; /* heads of lists, index + 1; 0: none */
         uint64_t pairs[1024];                     /* a bit for each pair of first two bytes */
-        uint16_t alphabet[256]; /* a bit for each coding whose writings can have this byte */
+        uint32_t alphabet[256]; /* a bit for each coding whose writings can have this byte */
 };
 
 /* What was found in a window: bytes [start, end) of it, to be written over. */
@@ -55,9 +56,13 @@ void scan_matches_free(struct scan_matches *);
 typedef void scan_found(void *ctx, uint32_t writing, size_t start, size_t end);
 void scan_find(const struct scan_set *, const uint8_t *, size_t, scan_found *, void *ctx);
 
-/* scan_live(set, p, n): the first place from which to the end these bytes may be the beginning of a
- * writing that is longer; ${n} when there is none. */
-size_t scan_live(const struct scan_set *, const uint8_t *, size_t);
+/* scan_live(set, p, n, is_strong): the first place from which to the end these bytes may be the
+ * beginning of a writing that is longer; ${n} when there is none. Where the texts are secret, the
+ * bytes are not compared with any: only whether a writing can have such letters, and how long the
+ * longest is, counts. Were they, who has his own guesses sent back would learn by the delay how a
+ * value begins (B6). ${is_strong} is set when there are more than SCAN_FEW. */
+enum { SCAN_FEW = 3 };
+size_t scan_live(const struct scan_set *, const uint8_t *, size_t, bool *is_strong);
 
 /* An escape as it was read: %73, \u0073, &#115; and so on. */
 struct scan_escape {
@@ -65,8 +70,11 @@ struct scan_escape {
         uint8_t c;    /* what it stands for */
         bool is_open; /* the bytes end before it is decided */
 };
-/* scan_escape_read(p, n): the one that begins at ${p}, where scan_escape_next found it. */
-struct scan_escape scan_escape_read(const uint8_t *, size_t);
+/* scan_escape_read(p, n, is_line): the one that begins at ${p}, where scan_escape_next found it;
+ * ${is_line}: a line of base64 may end there (scan_is_line). */
+struct scan_escape scan_escape_read(const uint8_t *, size_t, bool is_line);
+/* scan_is_line(p, at, before): do so many letters of base64 stand before ${at} that a line may end? */
+bool scan_is_line(const uint8_t *, size_t at, size_t before);
 /* scan_escape_next(p, from, n, before, cache): where the next byte is that may begin an escape;
  * ${n}: nowhere. ${cache} begins as SCAN_NONE. ${before}: how many letters of base64 stood before
  * ${p}, or SCAN_NO_LINES: line ends are nothing but line ends. */
@@ -99,6 +107,12 @@ void scan_view_free(struct scan_view *);
  * begins, and never leaves it inside an escape.
  */
 void scan_views(const struct scan_set *, const uint8_t *, size_t, size_t before, bool is_end,
-                struct scan_view view[2], struct scan_matches *, size_t *hold);
+                struct scan_view view[2], struct scan_matches *, size_t *hold, bool *is_strong);
+
+/* scan_wide(set, p, n, is_end, view, matches, hold, is_strong): the same for letters of two bytes
+ * (UTF-16 of either order). */
+void scan_wide(const struct scan_set *, const uint8_t *, size_t, bool is_end, struct scan_view *,
+               struct scan_matches *, size_t *hold, bool *is_strong);
+void scan_view_room(struct scan_view *, size_t n);
 
 #endif

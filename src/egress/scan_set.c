@@ -10,19 +10,21 @@
 
 /* fill_alphabet(set): what a writing of each coding can consist of. Values have no control bytes
  * and nothing beyond ASCII (the keeper refuses them), so that every line end ends all of them. */
-static void fill_alphabet(uint16_t alphabet[256])
+static void fill_alphabet(uint32_t alphabet[256])
 {
-        const uint16_t any = 1 << SECRET_RAW | 1 << SECRET_JSON | 1 << SECRET_HTML;
-        const uint16_t b64 = 1 << SECRET_BASE64_0 | 1 << SECRET_BASE64_1 | 1 << SECRET_BASE64_2;
-        const uint16_t url =
+        const uint32_t any = 1 << SECRET_RAW | 1 << SECRET_JSON | 1 << SECRET_HTML |
+                             1 << SECRET_HEAD | 1 << SECRET_TAIL;
+        const uint32_t b64 = 1 << SECRET_BASE64_0 | 1 << SECRET_BASE64_1 | 1 << SECRET_BASE64_2;
+        const uint32_t url =
                 1 << SECRET_BASE64URL_0 | 1 << SECRET_BASE64URL_1 | 1 << SECRET_BASE64URL_2;
+        const uint32_t base32 = 0x1fu << SECRET_BASE32_0;
         for (unsigned c = 0; c < 256; c++) {
-                unsigned m = 0, l = c | 0x20;
+                uint32_t m = 0, l = c | 0x20;
                 bool is_digit = c >= '0' && c <= '9', is_alpha = l >= 'a' && l <= 'z' && c < 128;
                 if ((c >= 0x20 && c < 0x7f) || c == '\t')
                         m |= any;
                 if (is_digit || is_alpha)
-                        m |= b64 | url | 1 << SECRET_PERCENT | 1 << SECRET_BASE32;
+                        m |= b64 | url | 1 << SECRET_PERCENT | base32;
                 if (is_digit || (is_alpha && l <= 'f'))
                         m |= 1 << SECRET_HEX;
                 if (c == '+' || c == '/' || c == '=')
@@ -31,7 +33,7 @@ static void fill_alphabet(uint16_t alphabet[256])
                         m |= url;
                 if (c && strchr("-_.!~*'()%", (int)c))
                         m |= 1 << SECRET_PERCENT;
-                alphabet[c] = (uint16_t)m;
+                alphabet[c] = m;
         }
 }
 
@@ -107,26 +109,39 @@ static struct scan_writing *add(struct scan_set *s, const struct scan_writing *f
         return w;
 }
 
+/* add_form(s, tag, coding, text, n): one writing of a text that we have. */
+static void add_form(struct scan_set *s, uint32_t tag, enum secret_coding c, const char *text,
+                     size_t n)
+{
+        _cleanup_buf_ struct buf b = {0};
+        if (!secret_form_put(c, text, n, &b) || b.is_broken || b.len < SECRET_HINT_BYTES)
+                return;
+        bool fold = secret_form_ignores_case(c);
+        const uint8_t *last = b.data + b.len - SECRET_HINT_BYTES;
+        struct scan_writing w = {
+                .tag = tag,
+                .coding = (uint8_t)c,
+                .len = (uint32_t)b.len,
+                .is_folded = fold,
+                .hint = secret_finger_hint(last),
+                .tail = secret_siphash(s->key, last, SECRET_HINT_BYTES, true),
+                .whole = secret_siphash(s->key, b.data, b.len, fold),
+        };
+        memcpy(w.first, b.data, sizeof w.first);
+        add(s, &w);
+}
+
 void scan_set_text(struct scan_set *s, uint32_t tag, const char *text, size_t n)
 {
-        for (int c = 0; c < SECRET_CODINGS; c++) {
+        for (int c = 0; c < SECRET_CODINGS; c++)
+                add_form(s, tag, (enum secret_coding)c, text, n);
+        for (int inner = SECRET_BASE64_0; inner <= SECRET_HEX; inner++) {
                 _cleanup_buf_ struct buf b = {0};
-                if (!secret_form_put((enum secret_coding)c, text, n, &b) || b.is_broken ||
-                    b.len < SECRET_HINT_BYTES)
+                if (!secret_form_is_nested((enum secret_coding)inner, SECRET_HEX) ||
+                    !secret_form_put((enum secret_coding)inner, text, n, &b) || b.is_broken)
                         continue;
-                bool fold = secret_form_ignores_case((enum secret_coding)c);
-                const uint8_t *last = b.data + b.len - SECRET_HINT_BYTES;
-                struct scan_writing w = {
-                        .tag = tag,
-                        .coding = (uint8_t)c,
-                        .len = (uint32_t)b.len,
-                        .is_folded = fold,
-                        .hint = secret_finger_hint(last),
-                        .tail = secret_siphash(s->key, last, SECRET_HINT_BYTES, true),
-                        .whole = secret_siphash(s->key, b.data, b.len, fold),
-                };
-                memcpy(w.first, b.data, sizeof w.first);
-                add(s, &w);
+                for (int c = SECRET_BASE64_0; c <= SECRET_HEX; c++)
+                        add_form(s, tag, (enum secret_coding)c, (const char *)b.data, b.len);
         }
 }
 
@@ -151,7 +166,7 @@ void scan_set_finger(struct scan_set *s, uint32_t tag, const struct door_finger 
                 .tail = f->tail,
                 .whole = f->whole,
         };
-        memcpy(new.first, f->first, sizeof new.first);
+        s->is_secret = true;
         struct scan_writing *w = add(s, &new);
         if (!w)
                 return;

@@ -29,7 +29,7 @@ static void view_put(struct scan_view *v, uint8_t c, size_t off)
         v->off[v->n++] = (uint32_t)off;
 }
 
-static void view_room(struct scan_view *v, size_t n)
+void scan_view_room(struct scan_view *v, size_t n)
 {
         if (v->cap >= n + 1)
                 return;
@@ -55,7 +55,9 @@ struct look {
         struct scan_view *view;
         int level; /* 0: escapes of the window; 1: escapes that were escaped */
         struct scan_matches *matches;
-        bool is_large; /* hexadecimal digits are written in large letters */
+        bool is_large;   /* hexadecimal digits are written in large letters */
+        size_t before;   /* letters of base64 before the window */
+        bool *is_strong; /* see scan_live */
 };
 
 /* raw(k, level, i): where in the window the i-th byte of a view begins. */
@@ -127,12 +129,15 @@ static void undo_again(struct look *k, bool is_end, size_t *open)
 {
         struct scan_view *one = &k->view[0], *two = &k->view[1];
         size_t cache[SCAN_ESCAPES] = SCAN_NONE, at = 0;
+        size_t before = one->n && one->off[0] == 0 ? k->before : 0;
         bool has_units = false;
         two->n = 0;
         while (at < one->n) {
-                size_t i = scan_escape_next(one->bytes, at, one->n, SCAN_NO_LINES, cache);
-                struct scan_escape u = i < one->n ? scan_escape_read(one->bytes + i, one->n - i)
-                                                  : (struct scan_escape){0};
+                size_t i = scan_escape_next(one->bytes, at, one->n, before, cache);
+                struct scan_escape u =
+                        i < one->n ? scan_escape_read(one->bytes + i, one->n - i,
+                                                      scan_is_line(one->bytes, i, before))
+                                   : (struct scan_escape){0};
                 /* One that was escaped itself begins with what an escape stood for. A "%2" as it
                  * is, before a letter that was escaped, is not the beginning of one: it would
                  * swallow the letter. */
@@ -144,7 +149,7 @@ static void undo_again(struct look *k, bool is_end, size_t *open)
                         return;
                 }
                 if (two->n == 0)
-                        view_room(two, one->n);
+                        scan_view_room(two, one->n);
                 view_copy(two, one->bytes, at, i);
                 at = i;
                 if (i == one->n)
@@ -191,7 +196,7 @@ static void region(struct look *k, size_t end, bool is_last, bool is_end, size_t
                 scan_find(k->set, v->bytes, v->n, found, k);
                 if (!is_last || is_end)
                         continue;
-                size_t live = scan_live(k->set, v->bytes, v->n);
+                size_t live = scan_live(k->set, v->bytes, v->n, k->is_strong);
                 if (live < v->n && raw(k, k->level, live) < *hold)
                         *hold = raw(k, k->level, live);
         }
@@ -199,7 +204,7 @@ static void region(struct look *k, size_t end, bool is_last, bool is_end, size_t
                 return;
         if (open != SIZE_MAX) {
                 /* What stands before an escape that is not whole may go on behind it. */
-                size_t live = scan_live(k->set, k->view[0].bytes, open);
+                size_t live = scan_live(k->set, k->view[0].bytes, open, k->is_strong);
                 if (raw(k, 0, live) < *hold)
                         *hold = raw(k, 0, live);
         }
@@ -210,19 +215,26 @@ static void region(struct look *k, size_t end, bool is_last, bool is_end, size_t
 }
 
 void scan_views(const struct scan_set *set, const uint8_t *p, size_t n, size_t before, bool is_end,
-                struct scan_view view[2], struct scan_matches *matches, size_t *hold)
+                struct scan_view view[2], struct scan_matches *matches, size_t *hold,
+                bool *is_strong)
 {
-        struct look k = {.set = set, .p = p, .view = view, .matches = matches};
+        struct look k = {.set = set,
+                         .p = p,
+                         .view = view,
+                         .matches = matches,
+                         .before = before,
+                         .is_strong = is_strong};
         size_t cache[SCAN_ESCAPES] = SCAN_NONE, near = set->longest;
         size_t at = 0, search = 0; /* copied to here; looked for escapes to here */
         bool has_region = false;
         for (;;) {
                 size_t i = scan_escape_next(p, search, n, before, cache);
                 struct scan_escape u =
-                        i < n ? scan_escape_read(p + i, n - i) : (struct scan_escape){0};
+                        i < n ? scan_escape_read(p + i, n - i, scan_is_line(p, i, before))
+                              : (struct scan_escape){0};
                 if (i < n && u.is_open && !is_end) {
                         n = i;
-                        size_t live = scan_live(set, p, n);
+                        size_t live = scan_live(set, p, n, is_strong);
                         *hold = live < *hold ? live : *hold;
                 } else if (i < n && u.len == 0) {
                         search = i + 1;
@@ -239,7 +251,7 @@ void scan_views(const struct scan_set *set, const uint8_t *p, size_t n, size_t b
                 if (stop == n)
                         break;
                 if (!has_region) {
-                        view_room(&view[0], n);
+                        scan_view_room(&view[0], n);
                         view[0].n = 0;
                         at = i > near ? i - near : 0;
                         has_region = true;

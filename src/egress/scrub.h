@@ -21,8 +21,9 @@ struct scrub_ops {
         void (*head)(void *ctx, struct head *, bool is_end); /* the caller of scrub frees it */
         bool (*data)(void *ctx, const void *, size_t);       /* false: full until scrub_drained */
         void (*end)(void *ctx, struct head *trailers);       /* NULL: none */
-        /* It cannot pass: a 502 when nothing of it was sent, else it is cut off. */
-        void (*fail)(void *ctx, const char *sentence);
+        /* It cannot pass: ${status} when nothing of it was sent (502, or 503 for want of memory),
+         * else it is cut off. */
+        void (*fail)(void *ctx, int status, const char *sentence);
         void (*resume)(void *ctx); /* there is room again after scrub_data said no */
 };
 
@@ -30,9 +31,12 @@ struct scrub_ops {
 struct scrub_for {
         const struct host_name *host;
         uint16_t port;
-        const char *path; /* canonical */
-        uint32_t number;  /* of the first secret that the request showed, or 0 */
-        bool is_to_head;  /* answers HEAD */
+        const char *path;  /* canonical */
+        const char *query; /* or NULL */
+        size_t query_len;
+        uint32_t number; /* of the first secret that the request showed, or 0 */
+        bool is_to_head; /* answers HEAD */
+        bool is_moved;   /* a header of the request may have made another path of it */
 };
 
 /* scrub_values(d): what is looked for in answers, or NULL when the box has no secrets. */

@@ -13,7 +13,8 @@ int scrub_head(const struct scan_set *values, struct head *h, const char **why)
 {
         for (size_t i = 0; i < h->fields_n; i++) {
                 struct field *f = &h->fields[i];
-                if (scan_look_small(values, head_str(h, f->name), f->name_len)) {
+                if (!scan_is_clean(values, head_str(h, f->name), f->name_len) &&
+                    scan_look(values, head_str(h, f->name), f->name_len, NULL)) {
                         *why = "the origin sends a secret as the name of a field";
                         return -1;
                 }
@@ -80,18 +81,28 @@ static const char *const alphabets[] = {
         "gb",          "big5",  "euc-",        "tis-620",     "macintosh", "binary",
 };
 
+/* is_ascii(type): no charset, or one of those, at each place where one is named. */
+static bool is_ascii(const char *type)
+{
+        for (const char *c = type; (c = strcasestr(c, "charset"));) {
+                bool is_known = false;
+                c += strlen("charset");
+                c += strspn(c, " \t=\"'");
+                for (size_t i = 0; i < sizeof alphabets / sizeof *alphabets; i++)
+                        is_known |= strncasecmp(c, alphabets[i], strlen(alphabets[i])) == 0;
+                if (!is_known && *c)
+                        return false;
+        }
+        return true;
+}
+
 bool scrub_is_ascii(const struct head *h)
 {
-        const struct field *f = head_find(h, "content-type");
-        const char *c = f ? strcasestr(head_str(h, f->value), "charset") : NULL;
-        if (!c)
-                return true;
-        c += strlen("charset");
-        c += strspn(c, " \t=\"'");
-        for (size_t i = 0; i < sizeof alphabets / sizeof *alphabets; i++)
-                if (strncasecmp(c, alphabets[i], strlen(alphabets[i])) == 0)
-                        return true;
-        return *c == '\0';
+        for (size_t i = 0; i < h->fields_n; i++)
+                if (strcmp(head_str(h, h->fields[i].name), "content-type") == 0 &&
+                    !is_ascii(head_str(h, h->fields[i].value)))
+                        return false;
+        return true;
 }
 
 bool scrub_is_shown(struct door *d, const struct host_name *host, uint16_t port)

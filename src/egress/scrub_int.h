@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "egress/custody.h"
+#include "egress/pack.h"
 #include "egress/scan.h"
 #include "egress/scrub.h"
 
@@ -26,14 +27,23 @@ struct scrub {
         struct scan scan;
         struct loop_timer timer; /* until what the scanner holds back is let go */
         struct undo *undo;
-        struct buf pend; /* came while there was no room */
+        struct pack *pack; /* looks into what is packed */
+        struct buf lag;    /* searched, and waits until what is packed in it is */
+        struct pack_lag lagging;
+        bool is_packing;     /* that goes on */
+        bool is_unpacked;    /* to the end of the body */
+        struct buf pend;     /* came while there was no room, or no turn */
+        size_t charged;      /* for it, and for what is held whole */
+        struct work_job job; /* waits for its next turn */
         struct keeper_call *call;
         bool is_over, is_full, is_told; /* ended for us; client is full; we said no */
         bool is_ended, is_final;        /* the origin's end came; everything was passed on */
         struct head *trailers;
 
-        /* gRPC: where in its frames the stream is */
-        bool is_grpc;
+        bool is_shown; /* the origin knows a value */
+
+        /* gRPC and Connect: where in its frames the stream is */
+        bool is_grpc, is_framed;
         uint8_t grpc_head[5];
         uint32_t grpc_head_n, grpc_left;
 
@@ -58,8 +68,11 @@ bool scrub_is_shown(struct door *, const struct host_name *, uint16_t port);
  */
 bool scrub_is_ascii(const struct head *);
 
-/* scrub_tokens_wanted(s, h): is this an answer in which tokens are born? */
-bool scrub_tokens_wanted(struct scrub *, const struct head *);
+/* scrub_tokens_lent(s): does it come from a place that lends credentials (policy/lenders.h), which
+ * one of the box's secrets belongs to? scrub_tokens_head(h): why such an answer's head may not pass,
+ * or NULL. */
+bool scrub_tokens_lent(struct scrub *);
+const char *scrub_tokens_head(const struct head *);
 void scrub_tokens_data(struct scrub *, const void *, size_t);
 bool scrub_tokens_end(struct scrub *);
 void scrub_tokens_free(struct scrub *);

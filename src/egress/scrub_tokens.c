@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "egress/capture.h"
+#include "policy/lenders.h"
 #include "policy/token_places.h"
 
 #include <stdlib.h>
@@ -41,19 +42,37 @@ void scrub_tokens_free(struct scrub *s)
         s->head = NULL;
 }
 
-static enum capture_kind kind_of(const struct head *h)
+static const char *type_of(const struct head *h)
 {
         const struct field *f = head_find(h, "content-type");
-        return f ? capture_kind(head_str(h, f->value)) : CAPTURE_NOT;
+        return f ? head_str(h, f->value) : "";
 }
 
-bool scrub_tokens_wanted(struct scrub *s, const struct head *h)
+bool scrub_tokens_lent(struct scrub *s)
 {
         const struct custody *c = custody_of(s->door);
-        return h->status / 100 == 2 && kind_of(h) != CAPTURE_NOT &&
-               capture_is_place(s->what.host->text, s->what.path) &&
-               (custody_managed(c, s->what.host, s->what.port, NULL, NULL) ||
-                token_places(s->what.host));
+        if (!custody_managed(c, s->what.host, s->what.port, NULL, NULL) &&
+            !token_places(s->what.host))
+                return false;
+        return s->what.is_moved ||
+               lenders_place(s->what.host->text, s->what.path, s->what.query, s->what.query_len);
+}
+
+/* Fields by which a token comes without a body: the fragment or query of a redirection, and
+ * OpenStack's. */
+const char *scrub_tokens_head(const struct head *h)
+{
+        for (size_t i = 0; i < h->fields_n; i++) {
+                const char *name = head_str(h, h->fields[i].name);
+                const char *value = head_str(h, h->fields[i].value);
+                if (strcmp(name, "location") == 0 &&
+                    (strcasestr(value, "access_token=") || strcasestr(value, "id_token=") ||
+                     strcasestr(value, "refresh_token=")))
+                        return "a place that gives out tokens sends one in a redirection";
+                if (strcmp(name, "x-subject-token") == 0 || strcmp(name, "x-auth-token") == 0)
+                        return "a place that gives out tokens sends one in a field";
+        }
+        return NULL;
 }
 
 void scrub_tokens_data(struct scrub *s, const void *p, size_t n)
@@ -107,7 +126,7 @@ bool scrub_tokens_end(struct scrub *s)
                 s->tokens = calloc(1, sizeof *s->tokens);
                 if (!s->tokens)
                         str_no_memory();
-                if (s->whole.len > 0 && capture_find(kind_of(s->head), (const char *)s->whole.data,
+                if (s->whole.len > 0 && capture_find(type_of(s->head), (const char *)s->whole.data,
                                                      s->whole.len, &s->tokens->found, &err) < 0) {
                         char *words = str_fmt("the answer of a place that gives out tokens cannot "
                                               "be read: %s",

@@ -57,6 +57,7 @@ struct sign_body_ops {
         void (*end)(void *ctx); /* everything has been put out */
         void (*idle)(void *ctx);
 };
+size_t sign_held(const struct sign *); /* bytes of memory */
 bool sign_body(struct sign *, const void *, size_t, bool is_end, const struct sign_body_ops *,
                void *ctx);
 

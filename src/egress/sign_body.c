@@ -89,6 +89,11 @@ static void on_chunk(void *ctx, uint32_t type, struct cur *body)
         sign_leave(s);
 }
 
+size_t sign_held(const struct sign *s)
+{
+        return s->units_len + (s->chunks ? awschunk_held(s->chunks) : 0);
+}
+
 static void ask(struct sign *s, struct awschunk_unit *unit)
 {
         struct sign_unit *u = calloc(1, sizeof *u);

@@ -16,6 +16,7 @@
 /* Certificates for new names: at once, and then in a second. Names that are looked up are fewer;
  * this is for those that a program only says in its handshake with an address. */
 enum { LEAVES_MAX = 4096, LEAVES_BURST = 500, LEAVES_PER_SECOND = 50 };
+enum { LEAF_COST = 3 << 10 }; /* of memory: the certificate as OpenSSL has it, and its name */
 
 struct leaf {
         struct host_name host;
@@ -103,7 +104,7 @@ static void forget_some(struct door *d)
         uint64_t sum = 0;
         for (size_t i = 0; i < DOOR_LEAF_SLOTS; i++)
                 for (struct leaf *l = d->leaves[i]; l; l = l->next)
-                        sum += l->used / LEAVES_MAX;
+                        sum += l->used / d->leaves_n;
         for (size_t i = 0; i < DOOR_LEAF_SLOTS; i++)
                 for (struct leaf **p = &d->leaves[i]; *p;) {
                         struct leaf *l = *p;
@@ -124,7 +125,7 @@ static void on_leaf(void *ctx, const uint8_t *der, size_t n, const char *why)
         struct door *d = w->door;
         X509 *cert = der ? leaf_read(der, n, d->leaf_pub) : NULL;
         if (cert) {
-                if (d->leaves_n >= LEAVES_MAX)
+                if (d->leaves_n >= LEAVES_MAX || account_is_full(&d->account))
                         forget_some(d);
                 struct leaf *l = calloc(1, sizeof *l);
                 if (!l)
@@ -134,6 +135,7 @@ static void on_leaf(void *ctx, const uint8_t *der, size_t n, const char *why)
                         .host = w->host, .cert = cert, .used = loop_now(d->loop), .next = *at};
                 *at = l;
                 d->leaves_n++;
+                account_set(&d->account, &d->leaves_charged, d->leaves_n * LEAF_COST);
         }
         w->fn(w->ctx, cert, cert ? NULL : why ? why : "the keeper's certificate cannot be read");
         free(w);

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { IDLE_MAX = 128, IDLE_MS = 60000, HEIRS_MAX = 3 };
 
@@ -20,7 +21,8 @@ static bool text_equal(const char *a, const char *b)
 static bool place_equal(const struct upstream_key *a, const struct upstream_key *b)
 {
         return a->port == b->port && a->is_tls == b->is_tls && a->is_h1_only == b->is_h1_only &&
-               a->to_port == b->to_port && host_name_equal(&a->host, &b->host) &&
+               a->is_h2c == b->is_h2c && a->to_port == b->to_port &&
+               host_name_equal(&a->host, &b->host) &&
                (a->to.len == 0 ? b->to.len == 0 : host_name_equal(&a->to, &b->to)) &&
                text_equal(a->ca, b->ca);
 }
@@ -87,6 +89,11 @@ static void end_in_vain(void *p)
         upstream_give_up(p, "the origin closes its connections before it can be asked");
 }
 
+static void end_as_h1(void *p)
+{
+        upstream_give_up(p, "the origin does not speak HTTP/2 without TLS, which gRPC needs here");
+}
+
 /* leave_heir(u): whoever still waits for room on it waits for another one now, though not for ever.
  */
 static void leave_heir(struct upstream *u)
@@ -147,6 +154,32 @@ static struct exchange *take_wait(struct door *d, const struct upstream *u)
         return x;
 }
 
+/* needs_h2(x): gRPC is nothing without trailers and streams. */
+static bool needs_h2(const struct exchange *x)
+{
+        const struct head *h = exchange_request_head(x);
+        const struct field *f = head_find(h, "content-type");
+        return f && strncasecmp(head_str(h, f->value), "application/grpc", 16) == 0;
+}
+
+void upstream_is_h1(struct upstream *u)
+{
+        struct upstream *vain = NULL;
+        for (struct upstream_wait *w = u->door->waits; w; w = w->next) {
+                if (w->up != u)
+                        continue;
+                if (!needs_h2(w->x)) {
+                        w->up = upstream_make_h1(u);
+                        continue;
+                }
+                if (!vain) {
+                        vain = upstream_add(u->door, &(struct upstream_key){.host = u->key.host});
+                        door_later(u->door, end_as_h1, vain);
+                }
+                w->up = vain;
+        }
+}
+
 static void on_idle_over(void *ctx)
 {
         upstream_gone(ctx);
@@ -170,10 +203,19 @@ static void give(struct upstream *u, struct exchange *x)
         u->ops->take(u->engine, x);
 }
 
+/* is_clean(u): nobody waits for what may have come on it. */
+static bool is_clean(const struct upstream *u)
+{
+        return !u->ops->is_clean || u->ops->is_clean(u->engine);
+}
+
 void upstream_free_room(struct upstream *u)
 {
         struct exchange *x;
-        while (!u->is_gone && u->ops->has_room(u->engine) && (x = take_wait(u->door, u)))
+        if (u->key.is_h2c && u->ops->is_quiet(u->engine) && !u->is_idle)
+                loop_timer_stop(&u->timer); /* it has greeted */
+        while (!u->is_gone && u->ops->has_room(u->engine) && is_clean(u) &&
+               (x = take_wait(u->door, u)))
                 give(u, x);
         if (u->is_gone || u->is_idle || !u->ops->is_quiet(u->engine))
                 return;
@@ -226,8 +268,12 @@ void upstream_get(struct door *d, struct exchange *x, const struct host_name *ho
                   bool is_tls, const struct rule *rule)
 {
         bool is_ws = exchange_request_head(x)->is_websocket;
-        struct upstream_key k = {
-                .host = *host, .port = port, .is_tls = is_tls, .is_h1_only = is_ws || !is_tls};
+        bool is_h2c = !is_tls && !is_ws && exchange_is_h2(x);
+        struct upstream_key k = {.host = *host,
+                                 .port = port,
+                                 .is_tls = is_tls,
+                                 .is_h1_only = is_ws || (!is_tls && !is_h2c),
+                                 .is_h2c = is_h2c};
         put_rule(&k, rule);
         /* Requests with different credentials never share a connection: what an origin remembers of
          * one must not count for the other. */
@@ -240,13 +286,19 @@ void upstream_get(struct door *d, struct exchange *x, const struct host_name *ho
                         claim(u, k.secrets);
                 if (!key_equal(&u->key, &k))
                         continue;
-                if (u->ops && u->ops->has_room(u->engine)) {
+                bool has_room = u->ops && u->ops->has_room(u->engine);
+                if (has_room && !is_clean(u)) {
+                        upstream_gone(u);
+                        continue;
+                }
+                if (has_room) {
                         key_free(&k);
                         give(u, x);
                         return;
                 }
-                is_h2 = is_h2 || u->ops == &h2_upstream;
-                if (!u->ops && (u->is_likely_h2 || u->is_spare))
+                is_h2 = is_h2 || u->ops == &h2_upstream || u->key.is_h2c;
+                bool is_greeting = is_h2c && u->ops && !u->ops->is_quiet(u->engine);
+                if ((!u->ops && (u->is_likely_h2 || u->is_spare)) || is_greeting)
                         making = u;
         }
         struct upstream_wait *w = calloc(1, sizeof *w);

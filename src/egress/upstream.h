@@ -25,6 +25,8 @@ struct upstream_ops {
         bool (*has_room)(void *engine);
         /* Is nobody using it, so that it may wait in the pool or be closed? */
         bool (*is_quiet)(void *engine);
+        /* Has nothing come on it that nobody asked for? NULL: the protocol tells answers apart. */
+        bool (*is_clean)(void *engine);
         /* Take it: calls exchange_attach. */
         void (*take)(void *engine, struct exchange *);
         void (*free)(void *engine); /* and its connection */
@@ -47,6 +49,9 @@ void upstream_forget(struct door *, struct exchange *);
 void upstream_free_room(struct upstream *);
 /* upstream_gone(u): the connection is over; the engine's free is called, later. */
 void upstream_gone(struct upstream *);
+/* upstream_is_h1(u): it was taken for HTTP/2 without TLS and is not: whoever waits for it gets
+ * HTTP/1, or hears of it where only HTTP/2 will do (gRPC). Before upstream_gone. */
+void upstream_is_h1(struct upstream *);
 struct door *upstream_door(const struct upstream *);
 bool upstream_is_tls(const struct upstream *);
 

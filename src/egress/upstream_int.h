@@ -11,6 +11,7 @@ struct upstream_key {
         struct host_name host, to;
         uint16_t port, to_port;
         bool is_tls, is_h1_only;
+        bool is_h2c; /* HTTP/2 without TLS: whoever asks speaks it, and has no other way to know */
         char *ca;
         char *secrets; /* names of those that its requests show; NULL for none */
 };
@@ -46,6 +47,8 @@ struct upstream *upstream_add(struct door *, struct upstream_key *);
  * the same place. */
 struct upstream *upstream_make(struct door *, struct upstream_key *);
 struct upstream *upstream_make_alike(const struct upstream *);
+/* upstream_make_h1(u): the same for HTTP/1 alone. */
+struct upstream *upstream_make_h1(const struct upstream *);
 /* upstream_give_up(u, sentence): everybody who waits for this very connection hears of it. */
 void upstream_give_up(struct upstream *, const char *sentence);
 

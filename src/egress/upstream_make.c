@@ -81,6 +81,13 @@ static void on_nothing(void *ctx)
 static const struct conn_ops handshake_ops = {
         .ready = on_ready, .readable = on_nothing, .drained = on_nothing, .closed = on_closed};
 
+/* An origin that does not answer our first frame with its own waits for something else. */
+static void on_no_greeting(void *ctx)
+{
+        upstream_is_h1(ctx);
+        upstream_gone(ctx);
+}
+
 static void on_dialled(void *ctx, int fd, const char *address, enum door_dial_fault fault,
                        const char *why)
 {
@@ -96,7 +103,13 @@ static void on_dialled(void *ctx, int fd, const char *address, enum door_dial_fa
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
         strncpy(u->address, address, sizeof u->address - 1);
         if (!u->key.is_tls) {
-                start(u, &h1_upstream, conn_plain(u->door, fd, &handshake_ops, u));
+                if (u->key.is_h2c) {
+                        u->timer.fn = on_no_greeting;
+                        u->timer.ctx = u;
+                        loop_timer_set(u->door->loop, &u->timer, DOOR_HEAD_MS);
+                }
+                start(u, u->key.is_h2c ? &h2_upstream : &h1_upstream,
+                      conn_plain(u->door, fd, &handshake_ops, u));
                 return;
         }
         SSL *ssl = tls_client(u->door, &u->key.host, u->key.ca, u->key.is_h1_only, &err);
@@ -123,4 +136,14 @@ struct upstream *upstream_make_alike(const struct upstream *u)
         struct upstream *twin = upstream_make(u->door, &k);
         twin->is_likely_h2 = u->ops == &h2_upstream;
         return twin;
+}
+
+struct upstream *upstream_make_h1(const struct upstream *u)
+{
+        struct upstream_key k = u->key;
+        k.ca = u->key.ca ? str_dup(u->key.ca) : NULL;
+        k.secrets = u->key.secrets ? str_dup(u->key.secrets) : NULL;
+        k.is_h2c = false;
+        k.is_h1_only = true;
+        return upstream_make(u->door, &k);
 }

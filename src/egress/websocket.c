@@ -21,6 +21,7 @@ struct websocket {
         struct ws up, down;
         struct ws_scrub scrub; /* of what comes down, when the box has secrets */
         bool is_broken, is_scrubbed;
+        uint64_t counted; /* frames that websocket_steps told of */
 };
 
 /* accept_of(key, out): RFC 6455, 4.2.2. */
@@ -61,6 +62,18 @@ void websocket_free(struct websocket *w)
         if (w)
                 ws_scrub_free(&w->scrub);
         free(w);
+}
+
+uint64_t websocket_steps(struct websocket *w)
+{
+        uint64_t all = w->up.frames_n + w->down.frames_n, fresh = all - w->counted;
+        w->counted = all;
+        return fresh;
+}
+
+size_t websocket_held(const struct websocket *w)
+{
+        return sizeof *w + w->scrub.payload.cap + w->scrub.control.cap;
 }
 
 bool websocket_agreed(const struct websocket *w, const struct head *answer, const char **why)
@@ -120,6 +133,11 @@ static bool pass(struct websocket *w, struct ws *ws, struct exchange *x, const s
         if (!is_ok)
                 exchange_cut(x, err.text);
         return is_room || !is_ok;
+}
+
+bool websocket_is_between(const struct websocket *w)
+{
+        return w->is_scrubbed || w->down.head_n == 0;
 }
 
 bool websocket_up(struct websocket *w, struct exchange *x, const struct side_ops *ops, void *side,

@@ -12,6 +12,9 @@ struct websocket;
  */
 struct websocket *websocket_new(struct head *request);
 void websocket_free(struct websocket *);
+/* websocket_steps(w): frames that came since this was last asked, for work.h. */
+uint64_t websocket_steps(struct websocket *);
+size_t websocket_held(const struct websocket *); /* bytes of memory */
 
 /* websocket_agreed(w, answer, &why): does the origin's 101 prove that it read our key? */
 bool websocket_agreed(const struct websocket *, const struct head *answer, const char **why);
@@ -25,5 +28,9 @@ bool websocket_up(struct websocket *, struct exchange *, const struct side_ops *
                   const void *, size_t);
 bool websocket_down(struct websocket *, struct exchange *, const struct side_ops *, void *side,
                     const void *, size_t, const struct scan_set *values);
+
+/* websocket_is_between(w): do the client's bytes end with a whole frame, so that one of ours may
+ * follow? */
+bool websocket_is_between(const struct websocket *);
 
 #endif

@@ -177,6 +177,7 @@ static void put_control(struct buf *out, uint8_t opcode, const uint8_t *p, size_
 static int end_frame(struct ws *w, struct buf *out, struct err *err)
 {
         w->head_n = 0;
+        w->frames_n++;
         if (!is_control(w->opcode)) {
                 w->messages_n += w->is_final;
                 return 0;
@@ -246,12 +247,24 @@ int ws_feed(struct ws *w, const void *bytes, size_t n, struct buf *out, struct e
         return out->is_broken ? bad(err, "there is no memory for a WebSocket frame") : 0;
 }
 
+void ws_put_message(struct buf *b, bool is_text, const void *p, size_t n)
+{
+        uint8_t mask[4];
+        fresh_mask(mask);
+        buf_room(b, n + sizeof((struct ws *)0)->head); /* so that it never moves */
+        b->len -= b->is_broken ? 0 : n + sizeof((struct ws *)0)->head;
+        put_head(b, 0x80 | (is_text ? OP_TEXT : OP_BINARY), n, mask);
+        put_masked(b, p, n, mask, 0);
+}
+
 void ws_put_close(struct buf *b, uint16_t code, const char *words, bool is_masked)
 {
         uint8_t payload[125] = {(uint8_t)(code >> 8), (uint8_t)code};
         size_t n = strlen(words);
         if (n > sizeof payload - 2)
                 n = sizeof payload - 2;
+        while (words[n] && n > 0 && ((unsigned char)words[n] & 0xc0) == 0x80)
+                n--; /* not in the middle of a character: the other side would call it broken */
         memcpy(payload + 2, words, n);
         put_control(b, OP_CLOSE, payload, n + 2, is_masked);
 }

@@ -24,6 +24,7 @@ struct ws {
         uint8_t control[125]; /* goes out when it is whole */
         size_t control_n;
         uint64_t messages_n; /* that came to their end */
+        uint64_t frames_n;   /* likewise */
 };
 
 struct buf;
@@ -33,6 +34,10 @@ struct buf;
  * Payload goes on as it comes, also of a frame that is not whole. -1 and a sentence for a protocol
  * error: both sides are then closed. */
 int ws_feed(struct ws *, const void *, size_t, struct buf *out, struct err *);
+
+/* ws_put_message(b, is_text, p, n): a client's message in one frame, masked. ${b} moves no more than
+ * once, before anything of ${p} is in it. */
+void ws_put_message(struct buf *, bool is_text, const void *, size_t);
 
 /* ws_put_close(b, code, words, is_masked): a close frame of our own. */
 void ws_put_close(struct buf *, uint16_t code, const char *words, bool is_masked);

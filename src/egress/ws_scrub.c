@@ -38,14 +38,14 @@ static void put_frame(struct buf *out, uint8_t first, const struct buf *payload)
 static void flush(struct ws_scrub *w, const struct scan_set *set, bool is_final, struct buf *out)
 {
         _cleanup_buf_ struct buf b = {0};
-        scan_feed(&w->scan, set, w->payload.data, w->payload.len, is_final, &b, NULL);
+        scan_feed(&w->scan, set, w->payload.data, w->payload.len, false, &b, NULL);
+        if (is_final) /* it waits for nothing, but the rest of a value may be in the next */
+                scan_release(&w->scan, set, true, &b);
         w->payload.len = 0;
         if (b.len == 0 && !is_final)
                 return; /* all of it is held back */
         put_frame(out, (uint8_t)(w->opcode | (is_final ? FINAL : 0)), &b);
         w->opcode = 0;
-        if (is_final)
-                scan_free(&w->scan);
 }
 
 static void flush_control(struct ws_scrub *w, const struct scan_set *set, const struct buf *payload,

@@ -1,5 +1,6 @@
 /* ws_scrub.h - WebSocket messages from an origin, with values replaced by placeholders, also when
- * one is spread over several frames. Pure but for memory. */
+ * one is spread over several frames. Of one that is spread over several messages, the part in the
+ * first passes, since a message waits for nothing, and the rest is replaced. Pure but for memory. */
 #ifndef EGRESS_WS_SCRUB_H
 #define EGRESS_WS_SCRUB_H
 
@@ -12,7 +13,7 @@ struct ws_scrub {
         uint64_t left;
         struct buf payload; /* of this frame, so far */
         struct buf control; /* of a control frame, which may come between two of a message */
-        struct scan scan;   /* of this message */
+        struct scan scan;   /* of this message and those before it */
         uint8_t opcode;     /* of its next frame: the message's, then 0 */
 };
 void ws_scrub_free(struct ws_scrub *);

@@ -35,7 +35,7 @@ static void aside_raws(const struct fetch *f, struct buf *out, struct git_raw **
 
 /* All that is staged, whatever the work tree has: to compare that, git would run filters that the
  * box named. The caller leaves out what lies in the box's tree as it is staged. */
-void aside_staged(struct fetch *f)
+int aside_staged(struct fetch *f)
 {
         _cleanup_buf_ struct buf out = {.max = ASIDE_OUT_MAX};
         _cleanup_free_ struct git_raw *raws = NULL;
@@ -49,13 +49,15 @@ void aside_staged(struct fetch *f)
                          FETCH_ARGV("diff-index", "--cached", "--raw", "-z", "--no-abbrev",
                                     "--no-renames", with, "--"),
                          NULL, &out, &none) != 0)
-                return;
+                return -1;
         aside_raws(f, &out, &raws, &n);
         for (size_t i = 0; i < n; i++)
                 git_bag_add(&bag, &raws[i], NULL);
         /* Its blobs are the box's word: the class of the name alone. */
-        struct fetch_classes classes = {.table = f->want->classes, .top = f->repo->path};
+        _cleanup_fetch_classes_ struct fetch_classes classes = {.table = f->want->classes,
+                                                                .top = f->repo->path};
         git_bag_settle(&bag, &classes, &f->repo->staged);
+        return 0;
 }
 
 /* aside_ask(f, is_host, list): the repository's own file, without what it includes. */

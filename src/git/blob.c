@@ -59,10 +59,17 @@ void git_blob_of(const void *bytes, size_t n, size_t id_len, char id[GIT_ID_MAX 
         blob_end(&b, id);
 }
 
+/* What all files together may cost; more than any pack that is taken can unfold to in honest work. */
+#define BLOB_ALL_MAX ((uint64_t)16 << 30)
+static uint64_t blob_left = BLOB_ALL_MAX;
+
 bool git_blob_of_file(int fd, uint64_t size, size_t id_len, char id[GIT_ID_MAX + 1])
 {
         char chunk[BLOB_CHUNK];
         struct blob b;
+        if (size > blob_left)
+                return false;
+        blob_left -= size;
         blob_begin(&b, size, id_len);
         for (uint64_t at = 0; at <= size;) {
                 ssize_t n = pread(fd, chunk, sizeof chunk, (off_t)at);

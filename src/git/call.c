@@ -19,9 +19,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* Private writable memory; packs that are mapped to be read do not count. */
-#define CALL_MEMORY ((rlim_t)2 << 30)
-
 /* call_program(): the git of the caller's PATH. Relative places do not count: they would be the
  * workspace's. NULL when there is none; the caller frees. */
 static char *call_program(void)
@@ -124,24 +121,55 @@ static int call_spawn(const struct git_call *call, const char *program, const st
         return e;
 }
 
+static uint64_t call_ms(const struct timeval *t)
+{
+        return (uint64_t)t->tv_sec * 1000 + (uint64_t)t->tv_usec / 1000;
+}
+
 /* call_finish(p, pid, err): its exit status, or -1; it is gone afterwards in any case. */
 static int call_finish(struct git_pump *p, pid_t pid, struct err *err)
 {
         _cleanup_close_ int pidfd = pidfd_open(pid, 0);
         int r = pidfd < 0 ? err_sys(err, "watch git") : git_pump_wait(p, pidfd, err);
         int status = 0;
+        struct rusage used = {0};
+        const struct git_call *call = p->call;
         if (r < 0)
                 kill(pid, SIGKILL);
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        while (wait4(pid, &status, 0, &used) < 0 && errno == EINTR)
                 ;
+        uint64_t cpu_ms = call_ms(&used.ru_utime) + call_ms(&used.ru_stime);
+        if (call->cpu_ms)
+                *call->cpu_ms += cpu_ms;
         if (r < 0 || git_pump_rest(p, err) < 0)
                 return -1;
+        bool is_cpu =
+                WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL);
+        if (is_cpu && call->cpu_s)
+                return err_set(err, E_INPUT, "git %s took more than %u s of processor time",
+                               call->argv[0], call->cpu_s);
         if (!WIFEXITED(status))
                 return err_set(err, E_INPUT, "git %s was killed by signal %d", p->call->argv[0],
                                WTERMSIG(status));
         if (WEXITSTATUS(status))
                 git_pump_words(p, err);
+        char words[16];
+        if (WEXITSTATUS(status) && strstr(err->text, "Out of memory"))
+                err_set(err, E_INPUT, "git %s needs more than %s of memory", call->argv[0],
+                        str_size_words(call->memory ? call->memory : GIT_MEMORY_MAX, words));
         return WEXITSTATUS(status);
+}
+
+/* call_bound(call, pid): bounds, not walls: it is git, and runs already. Memory is what is its own
+ * and written to; packs that are mapped to be read do not count. */
+static void call_bound(const struct git_call *call, pid_t pid)
+{
+        rlim_t memory = call->memory ? call->memory : GIT_MEMORY_MAX;
+        struct rlimit most = {.rlim_cur = memory, .rlim_max = memory};
+        struct rlimit cpu = {.rlim_cur = call->cpu_s, .rlim_max = (rlim_t)call->cpu_s + 1};
+        prlimit(pid, RLIMIT_DATA, &most, NULL);
+        if (call->cpu_s)
+                prlimit(pid, RLIMIT_CPU, &cpu, NULL);
 }
 
 int git_call_host(const struct git_call *call, const struct strs *more, struct err *err)
@@ -168,8 +196,7 @@ int git_call_host(const struct git_call *call, const struct strs *more, struct e
                 errno = e;
                 err_sys(err, "start git in %s", call->dir);
         } else {
-                struct rlimit most = {.rlim_cur = CALL_MEMORY, .rlim_max = CALL_MEMORY};
-                prlimit(pid, RLIMIT_DATA, &most, NULL); /* a bound, not a wall */
+                call_bound(call, pid);
                 r = call_finish(&p, pid, err);
         }
         git_pump_close(&p);

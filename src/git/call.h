@@ -13,6 +13,7 @@ struct buf;
 struct err;
 
 struct git_call {
+        const char *program;     /* in an errand: another one than git; NULL: git */
         const char *dir;         /* where it runs; absolute */
         const char *const *argv; /* after "git"; ends with NULL */
         const void *in;          /* its standard input; NULL: empty */
@@ -22,7 +23,12 @@ struct git_call {
         int out_fd;          /* without ${out}: where it prints to, or -1: nowhere */
         uint64_t out_max;    /* bytes that may go to ${out_fd}; more is a failure */
         uint32_t patience_ms; /* how long it may take; 0: GIT_PATIENCE_MS */
+        /* On the host only: */
+        uint32_t cpu_s;   /* processor time that it may take; 0: no bound but the patience */
+        uint64_t memory;  /* bytes of its own memory; 0: GIT_MEMORY_MAX */
+        uint64_t *cpu_ms; /* what it took is added here; or NULL */
 };
+#define GIT_MEMORY_MAX ((uint64_t)2 << 30)
 enum { GIT_PATIENCE_MS = 60 * 1000, GIT_PATIENCE_LONG_MS = 600 * 1000 };
 
 /* How git is run over the layers of a box; filled by session/errand.h. run() returns the exit

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "policy/file_class_trail.h"
 #include "policy/git_config.h"
 #include "policy/git_shape.h"
 
@@ -27,13 +28,31 @@ void fetch_classes_free(struct fetch_classes *c)
                 free(c->v[i].text);
         free(c->v);
         git_links_free(&c->links);
+        strs_free(&c->leaving);
+        file_trail_free(c->by_table);
+        file_trail_free(c->built_in);
+        file_trail_free(c->whole);
+        c->by_table = c->built_in = c->whole = NULL;
         c->v = NULL;
         c->n = 0;
 }
 
-static bool classes_is_read(const char *path)
+/* classes_judge(trail, table, path, verdict): by the path's name. */
+static void classes_judge(struct file_trail **trail, const struct file_classes *table,
+                          const char *path, struct file_class_verdict *v)
 {
-        return file_class_is_git_config(path) || file_class_is_attributes(path);
+        if (!*trail)
+                *trail = file_trail_new(table);
+        file_trail_judge(*trail, path, v);
+}
+
+/* classes_is_read(c, path, is_attributes): does its content decide? */
+static bool classes_is_read(struct fetch_classes *c, const char *path, bool *is_attributes)
+{
+        struct file_class_verdict v;
+        classes_judge(&c->built_in, NULL, path, &v);
+        *is_attributes = file_class_is_attributes(&v);
+        return *is_attributes || file_class_is_git_config(&v);
 }
 
 /* classes_find(c, id, &at): -1 when it was never asked for. */
@@ -75,7 +94,21 @@ static void classes_keep(void *arg, const char *id, const char *data, size_t len
 struct classes_links {
         struct fetch_classes *classes;
         struct strs *lines; /* "ID PATH", sorted */
+        bool is_new;        /* of the box */
 };
+
+/* classes_link_at(l, line, path, target): one place of a link. */
+static void classes_link_at(struct classes_links *l, const char *line, const char *path,
+                            const char *target)
+{
+        struct fetch_classes *c = l->classes;
+        git_links_add(&c->links, path, target, c->from->repo->dir);
+        if (!l->is_new ||
+            !git_links_leaves(path, target, c->top ? c->top : "", c->from->want->workspace))
+                return;
+        strs_add(&c->leaving, line);
+        c->is_leaving_sorted = false;
+}
 
 static void classes_link(void *arg, const char *id, const char *data, size_t len)
 {
@@ -92,8 +125,7 @@ static void classes_link(void *arg, const char *id, const char *data, size_t len
         }
         for (; low < s->n && strncmp(s->v[low], id, id_len) == 0; low++)
                 if (low == 0 || strcmp(s->v[low], s->v[low - 1]) != 0)
-                        git_links_add(&l->classes->links, s->v[low] + id_len + 1, target,
-                                      l->classes->from->repo->dir);
+                        classes_link_at(l, s->v[low], s->v[low] + id_len + 1, target);
 }
 
 static int classes_by_text(const void *a, const void *b)
@@ -139,12 +171,12 @@ static void classes_host_links(struct fetch_classes *c, struct strs *lines)
         }
 }
 
-/* classes_links_read(c, lines): their targets; each blob is read once. */
-static void classes_links_read(struct fetch_classes *c, struct strs *lines)
+/* classes_links_read(c, lines, is_new): their targets; each blob is read once. */
+static void classes_links_read(struct fetch_classes *c, struct strs *lines, bool is_new)
 {
         struct err none = {0};
         _cleanup_buf_ struct buf ids = {0};
-        struct classes_links l = {.classes = c, .lines = lines};
+        struct classes_links l = {.classes = c, .lines = lines, .is_new = is_new};
         size_t id_len = c->from->id_len;
         if (lines->n == 0)
                 return;
@@ -162,14 +194,14 @@ static void classes_links_load(struct fetch_classes *c, const struct git_raw *ra
         _cleanup_strs_ struct strs host = {0}, new = {0};
         if (!c->has_links) {
                 classes_host_links(c, &host);
-                classes_links_read(c, &host);
+                classes_links_read(c, &host, false);
                 c->links.is_lost = false; /* odd links of the user's own say nothing of the box */
         }
         c->has_links = true;
         for (size_t i = 0; i < n; i++)
                 if ((raws[i].mode & 0170000) == 0120000)
                         strs_addf(&new, "%s %s", raws[i].id, raws[i].path);
-        classes_links_read(c, &new);
+        classes_links_read(c, &new, true);
 }
 
 void fetch_classes_load(struct fetch_classes *c, const struct git_raw *raws, size_t n)
@@ -178,7 +210,8 @@ void fetch_classes_load(struct fetch_classes *c, const struct git_raw *raws, siz
         if (c->from && n)
                 classes_links_load(c, raws, n);
         for (size_t i = 0; c->from && i < n; i++) {
-                if (!classes_is_read(raws[i].path))
+                bool is_attributes;
+                if (!classes_is_read(c, raws[i].path, &is_attributes))
                         continue;
                 classes_want(c, raws[i].id, raws[i].mode);
                 classes_want(c, raws[i].id_was, raws[i].mode_was);
@@ -216,12 +249,14 @@ static void classes_by_content(struct fetch_classes *c, const struct git_raw *r,
 {
         const char *before, *after;
         size_t before_len, after_len;
-        if (verdict->class == FILE_PLAIN || !c->from || !classes_is_read(r->path) ||
+        bool is_attributes;
+        if (verdict->class == FILE_PLAIN || !c->from ||
+            !classes_is_read(c, r->path, &is_attributes) ||
             !classes_text(c, r->id_was, r->mode_was, &before, &before_len) ||
             !classes_text(c, r->id, r->mode, &after, &after_len))
                 return;
         struct file_class_verdict read = {0};
-        if (file_class_is_attributes(r->path))
+        if (is_attributes)
                 file_class_attributes(before, before_len, after, after_len, &read);
         else
                 file_class_git_config(before, before_len, after, after_len, &read);
@@ -279,25 +314,48 @@ static void classes_by_shape(const struct fetch_classes *c, const char *path,
         }
 }
 
+/* classes_by_gitlink(r, verdict): git looks at nothing below a gitlink, so a new one is asked for; one
+ * that moves on is a commit of its repository's (landing.c). */
+static void classes_by_gitlink(const struct git_raw *r, struct file_class_verdict *v)
+{
+        if (v->class == FILE_PLAIN && r->mode == 0160000 && r->mode_was != 0160000)
+                classes_say(v, "a new submodule, below which git does not look");
+}
+
+/* classes_by_leaving(c, r, verdict): a link out of the workspace: what is read or written through it is
+ * nothing that the box was shown, and no file of the work tree may be one (walk_judge.c). */
+static void classes_by_leaving(struct fetch_classes *c, const struct git_raw *r,
+                               struct file_class_verdict *v)
+{
+        if (v->class != FILE_PLAIN || (r->mode & 0170000) != 0120000 || c->leaving.n == 0)
+                return;
+        if (!c->is_leaving_sorted)
+                qsort(c->leaving.v, c->leaving.n, sizeof *c->leaving.v, classes_by_text);
+        c->is_leaving_sorted = true;
+        _cleanup_free_ char *line = str_fmt("%s %s", r->id, r->path);
+        if (bsearch(&line, c->leaving.v, c->leaving.n, sizeof line, classes_by_text))
+                classes_say(v, "a link that leads outside of the workspace");
+}
+
 /* classes_by_path(c, path, verdict): by its name in the repository, and in the workspace: a repository
  * may lie below a directory that a row names. */
-static void classes_by_path(const struct fetch_classes *c, const char *path,
-                            struct file_class_verdict *v)
+static void classes_by_path(struct fetch_classes *c, const char *path, struct file_class_verdict *v)
 {
-        file_class_of(c->table, path, v);
+        classes_judge(&c->by_table, c->table, path, v);
         if (v->class != FILE_PLAIN || !c->top || !*c->top)
                 return;
         _cleanup_free_ char *whole = str_fmt("%s/%s", c->top, path);
-        file_class_of(c->table, whole, v);
+        classes_judge(&c->whole, c->table, whole, v);
 }
 
 /* classes_by_host(c, path, verdict): the judge of the work tree's files. Of files whose content
  * decides it would say the place alone. */
-static void classes_by_host(const struct fetch_classes *c, const char *path,
-                            struct file_class_verdict *v)
+static void classes_by_host(struct fetch_classes *c, const char *path, struct file_class_verdict *v)
 {
         const struct git_want *want = c->from ? c->from->want : NULL;
-        if (v->class != FILE_PLAIN || !want || !want->judge || classes_is_read(path))
+        bool is_attributes;
+        if (v->class != FILE_PLAIN || !want || !want->judge ||
+            classes_is_read(c, path, &is_attributes))
                 return;
         const char *top = c->top ? c->top : "";
         _cleanup_free_ char *whole = str_fmt("%s%s%s", top, *top ? "/" : "", path);
@@ -311,6 +369,8 @@ void fetch_class_of(struct fetch_classes *c, const struct git_raw *r,
         classes_by_path(c, r->path, verdict);
         classes_by_content(c, r, verdict);
         classes_by_shape(c, r->path, verdict);
+        classes_by_gitlink(r, verdict);
+        classes_by_leaving(c, r, verdict);
         classes_by_host(c, r->path, verdict);
         if (verdict->class == FILE_PLAIN && is_link)
                 file_class_leads(c->table, r->path, verdict);

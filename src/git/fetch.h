@@ -48,23 +48,26 @@ struct git_commit {
         char id[GIT_ID_MAX + 1];
         char *subject, *author; /* any bytes: quote them */
         int64_t when_s;
-        size_t files_n, added_n, removed_n; /* as --stat counts; binary files count no lines */
-        struct git_paths paths;             /* against its first parent, without classes' commit */
 };
 
 enum git_ref_kind { GIT_REF_HEAD, GIT_REF_TAG, GIT_REF_STASH };
 
 struct git_ref {
         enum git_ref_kind kind;
-        char *name;  /* the box's: "refs/heads/main", "refs/tags/v1", "stash@{0}" */
+        char *name;  /* the box's: "refs/heads/main", "refs/tags/v1", "stash@{0}", "HEAD",
+                        "worktrees/PATH/HEAD" */
         char *local; /* where it lands: "refs/ostiary/BOX/heads/main", ".../stash/0"; a HEAD that is
-                        detached and new: "refs/ostiary/BOX/HEAD". NULL: its name is refused */
+                        detached and new: "refs/ostiary/BOX/HEAD", of a linked work tree
+                        ".../worktrees/PATH/HEAD". NULL: its name is refused */
+        char *tree;  /* of a detached HEAD: its work tree in the box, absolute; else NULL */
         char tip[GIT_ID_MAX + 1];    /* pinned: what is shown is what lands */
         char host[GIT_ID_MAX + 1];   /* the host's ref of that name; "" when it has none */
         char landed[GIT_ID_MAX + 1]; /* what ${local} is on the host; "" when it is not there */
         struct git_commit *commits;  /* reachable from the tip and from no ref of the host; newest
                                         first; at most GIT_COMMITS_MAX are listed */
         size_t commits_n, commits_all;
+        char *tag; /* the objects of a new annotated tag with their messages; else NULL. Any bytes but
+                      NUL: quote them */
         struct git_paths paths; /* all that these commits bring, each by its own class; a path
                                       that came and went is there too */
         enum file_class worst;  /* the most dangerous class of ${paths}, and of what else the
@@ -108,6 +111,7 @@ struct git_repo {
         struct git_paths
                 touched;         /* what the box's HEAD has otherwise than the host's, with classes:
                                      these paths land with commits or not at all */
+        uint64_t *sizes;         /* of ${touched}, once blob.h was asked for one; else NULL */
         struct git_paths staged; /* in the box's index otherwise than in its HEAD. What its work
                                      tree has as well is no news: committed_is_in_tree. Shown,
                                      never taken */
@@ -147,6 +151,10 @@ struct git_want {
          * directories, included configuration; may be NULL. */
         void (*judge)(void *arg, const char *path, struct file_class_verdict *);
         void *judge_arg;
+        /* For git_fetch_pending: has the box's work tree the content that its index has there? NULL:
+         * never. */
+        bool (*is_in_tree)(void *arg, const struct git_repo *, const struct git_path *);
+        void *in_tree_arg;
 };
 
 /* git_fetch(f, want, err): 0; -1 when the whole cannot be told. What is wrong with one repository
@@ -155,7 +163,7 @@ int git_fetch(struct git_fetch *, const struct git_want *, struct err *);
 void git_fetch_free(struct git_fetch *);
 
 /* git_fetch_pending(want, err): cheaper: 1 when some ref of the box is not on the host yet (what
- * git_ref.is_new says), 0, -1. */
+ * git_ref.is_new says), or notes, or content that is in its index alone; 0, -1. */
 int git_fetch_pending(const struct git_want *, struct err *);
 
 #endif

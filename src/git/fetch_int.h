@@ -4,7 +4,7 @@
  *   tips.c   what the box's refs name, and the host's
  *   take.c   the pack into a quarantine of ours, and the proof that nothing is missing
  *   graph.c  new commits and what each changes, by the host's git from the quarantine
- *   read.c   the same by ref, with classes (classes.c, paths.c)
+ *   read.c   the same by ref, with classes (classes.c, paths.c) and the words of tags (tags.c)
  *   judge.c  HEAD against HEAD
  *   aside.c  the index and the configuration, which are only shown */
 #ifndef GIT_FETCH_INT_H
@@ -30,12 +30,29 @@ struct fetch_classes {
         } * v;
         size_t n;
         struct git_links links; /* of the host's tree, and of everything that is new */
+        struct strs leaving;    /* "ID PATH" of new links that lead out of the workspace */
+        bool is_leaving_sorted;
         bool has_links;
         bool are_links_lost; /* some could not be read: nothing is plain then */
+        /* Paths come in the order of a tree: what they share with the one before is known. Made when
+         * they are first wanted. */
+        struct file_trail *by_table, *built_in, *whole;
 };
+void fetch_classes_free(struct fetch_classes *);
+#define _cleanup_fetch_classes_ __attribute__((cleanup(fetch_classes_free)))
 
-extern uint64_t git_take_max; /* bytes of a pack; smaller in tests */
-extern size_t git_graph_max;  /* bytes of git's list of what commits change; smaller in tests */
+extern uint64_t git_take_max;      /* bytes of a pack; smaller in tests */
+extern uint32_t git_fetch_pack_ms; /* of all packs of a box; less in tests */
+extern int64_t git_show_cpu_ms;    /* to tell all commits of a box; less in tests */
+extern uint32_t git_fetch_cpu_s;   /* of a call that tells what commits change; less in tests */
+extern size_t git_graph_max; /* bytes of git's list of what commits change; smaller in tests */
+
+/* What is left of the time that a box can cost, of all its repositories. */
+struct fetch_left {
+        int64_t inside_ms; /* for calls in the box, packs aside */
+        int64_t pack_ms;   /* for packs */
+        int64_t cpu_ms;    /* processor time of the host's git that reads what the box committed */
+};
 
 struct fetch {
         const struct git_want *want;
@@ -44,8 +61,9 @@ struct fetch {
         size_t id_len;       /* 40 or 64 */
         char *box_common;
         bool is_box_shallow, is_host_shallow, is_detached, is_done;
+        bool is_linked; /* in the box: a linked work tree, with a git directory beside the common */
         uint32_t patience_ms; /* with git in the box; 0: the usual */
-        int64_t *left_ms;     /* of all calls in the box together, packs aside */
+        struct fetch_left *left;
         struct git_tips box;  /* all refs of the box */
         struct git_tips host; /* all of the host */
         struct strs known;    /* sorted: ids of the host's refs that are there, each once */
@@ -58,6 +76,8 @@ struct fetch {
 /* call.c's git over the box, over the user's work tree, over ${dir}. ${in} may be NULL. */
 int fetch_inside(struct fetch *, const char *const *argv, const struct buf *in, struct buf *out,
                  struct err *);
+/* fetch_pack(f, call, err): the same for a call that makes a pack, with the time of its own. */
+int fetch_pack(struct fetch *, struct git_call *, struct err *);
 int fetch_host(struct fetch *, const char *const *argv, const struct buf *in, struct buf *out,
                struct err *);
 int fetch_ours(struct fetch *, const char *const *argv, const struct buf *in, struct buf *out,
@@ -70,6 +90,9 @@ typedef void fetch_object_fn(void *ctx, const char *id, const char *data, size_t
 int fetch_objects(struct fetch *, const char *type, const struct buf *ids, size_t each_max,
                   size_t all_max, fetch_object_fn *, void *ctx, struct err *);
 
+/* fetch_now_ms(): a clock that only goes on. */
+int64_t fetch_now_ms(void);
+
 /* fetch_waits(repo, fmt, ...): say why nothing can be taken now. Returns -1. */
 int fetch_waits(struct git_repo *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -77,7 +100,7 @@ int fetch_waits(struct git_repo *, const char *fmt, ...) __attribute__((format(p
 void fetch_drop_commits(struct git_ref *);
 
 /* look.c: fill ${f} and ${works} (one each) with every repository. */
-int look_all(struct git_fetch *, struct fetch **works, const struct git_want *, int64_t *left_ms,
+int look_all(struct git_fetch *, struct fetch **works, const struct git_want *, struct fetch_left *,
              struct err *);
 
 /* tips.c: the refs of both sides. tips_is_known(f, id): a ref of the host names it. */
@@ -100,15 +123,18 @@ int read_compare(struct fetch *, const char *from, const char *to, struct git_pa
 int read_base(struct fetch *, const char *a, const char *b, char base[GIT_ID_MAX + 1],
               struct err *);
 
+/* tags.c: tags_read(f, is_tag): fill git_ref.tag of the refs (one flag each) whose tip is a tag object.
+ * A message that is too long is replaced by a sentence. */
+void tags_read(struct fetch *, const bool *is_tag);
+
 /* classes.c */
 void fetch_class_of(struct fetch_classes *, const struct git_raw *, struct file_class_verdict *);
 /* fetch_classes_load(c, raws, n): read what fetch_class_of will need for these. */
 void fetch_classes_load(struct fetch_classes *, const struct git_raw *, size_t n);
-void fetch_classes_free(struct fetch_classes *);
 
 /* judge.c and aside.c */
 int judge_head(struct fetch *);
-void aside_staged(struct fetch *);
+int aside_staged(struct fetch *); /* -1: it cannot be told */
 void aside_config(struct fetch *);
 
 /* paths.c: entries on their way to a git_paths; they point to what they were made from. */

@@ -1,5 +1,5 @@
 /* graph.c - see graph.h. Three calls of git for any number of commits: which there are, what they
- * change, and for those that are shown what their messages say and how much they change. */
+ * change, and for those that are shown what their messages say. */
 #include "git/graph.h"
 
 #include "base/cleanup.h"
@@ -25,6 +25,7 @@ void graph_free(struct git_graph *g)
         free(g->slots);
         free(g->raws);
         buf_free(&g->text);
+        buf_free(&g->firsts);
         *g = (struct git_graph){0};
 }
 
@@ -115,9 +116,9 @@ static void graph_parents(struct git_graph *g, const char *text, size_t id_len)
                 for (size_t k = 0; k < c->parents_all; k++) {
                         char id[GIT_ID_MAX + 1] = "";
                         git_names_id(text + (k + 1) * (id_len + 1), id_len, id_len, id);
-                        if (k == 0)
-                                memcpy(c->first, id, sizeof id);
                         size_t at = graph_find(g, id);
+                        if (k == 0 && c->parents_all > 1)
+                                memcpy(c->first, id, sizeof id);
                         if (at < g->n)
                                 c->parents[c->parents_n++] = at;
                 }
@@ -172,41 +173,50 @@ static int graph_entries(struct git_graph *g, size_t id_len, char **text, const 
         return got < 0 ? err_set(err, E_PROTO, "commit %s has a path that makes no sense", id) : 0;
 }
 
-/* graph_changes(g, f, err): each commit; a merge twice: against all its parents at once, which
- * leaves out what any of them has, and against the first, which is how a log shows it. */
-static int graph_changes(struct git_graph *g, struct fetch *f, struct err *err)
+/* graph_ask(f, in, out, err): what the commits of ${in} change; "ID PARENT" is compared with that
+ * parent alone. */
+static int graph_ask(struct fetch *f, const struct buf *in, struct buf *out, struct err *err)
 {
-        _cleanup_buf_ struct buf in = {0};
-        for (size_t i = 0; i < g->n; i++) {
-                buf_put_fmt(&in, "%s\n", g->v[i].id);
-                if (g->v[i].parents_all > 1)
-                        buf_put_fmt(&in, "%s %s\n", g->v[i].id, g->v[i].first);
-        }
-        g->text.max = git_graph_max;
-        if (fetch_ours(f,
+        out->max = git_graph_max;
+        if (in->len &&
+            fetch_ours(f,
                        FETCH_ARGV("diff-tree", "--stdin", "-c", "-r", "--root", "--no-renames",
                                   "-z", "--raw", "--no-abbrev", "--always"),
-                       &in, &g->text, err) != 0)
+                       in, out, err) != 0)
                 return -1;
-        (void)buf_cstr(&g->text); /* ends it with a NUL */
-        char *text = (char *)g->text.data;
-        const char *end = text + g->text.len;
+        (void)buf_cstr(out); /* ends it with a NUL */
+        return 0;
+}
+
+/* graph_changes(g, f, err): each commit. A merge twice: against all its parents at once, which leaves
+ * out what any of them has, and against the first one, since what came from another may be an old
+ * state that the branch had left. */
+static int graph_changes(struct git_graph *g, struct fetch *f, struct err *err)
+{
+        _cleanup_buf_ struct buf in = {0}, merges = {0};
+        for (size_t i = 0; i < g->n; i++) {
+                buf_put_fmt(&in, "%s\n", g->v[i].id);
+                if (g->v[i].first[0])
+                        buf_put_fmt(&merges, "%s %s\n", g->v[i].id, g->v[i].first);
+        }
+        if (graph_ask(f, &in, &g->text, err) < 0 || graph_ask(f, &merges, &g->firsts, err) < 0)
+                return -1;
+        char *text = (char *)g->text.data, *firsts = (char *)g->firsts.data;
+        const char *end = text + g->text.len, *firsts_end = firsts + g->firsts.len;
         for (size_t i = 0; i < g->n; i++) {
                 struct git_node *c = &g->v[i];
                 c->raw_at = g->raws_n;
                 if (graph_entries(g, f->id_len, &text, end, c->id, err) < 0)
                         return -1;
                 c->raw_n = g->raws_n - c->raw_at;
-                c->first_at = c->raw_at;
-                c->first_n = c->raw_n;
-                if (c->parents_all <= 1)
-                        continue;
                 c->first_at = g->raws_n;
-                if (graph_entries(g, f->id_len, &text, end, c->id, err) < 0)
+                if (c->first[0] && graph_entries(g, f->id_len, &firsts, firsts_end, c->id, err) < 0)
                         return -1;
                 c->first_n = g->raws_n - c->first_at;
         }
-        return text == end ? 0 : err_set(err, E_PROTO, "git printed more than it was asked for");
+        return text == end && firsts == firsts_end
+                       ? 0
+                       : err_set(err, E_PROTO, "git printed more than it was asked for");
 }
 
 int graph_load(struct git_graph *g, struct fetch *f, const struct strs *tips, struct err *err)
@@ -285,51 +295,6 @@ static void graph_said(void *arg, const char *id, const char *data, size_t len)
                 graph_commit(data, len, &g->v[at]);
 }
 
-/* graph_count(c, &text, end): "ADDED TAB REMOVED TAB PATH" NUL; binary files have dashes. */
-static int graph_count(struct git_node *c, char **text, const char *end)
-{
-        while (*text < end && (**text == '-' || (**text >= '0' && **text <= '9'))) {
-                char *p = *text;
-                size_t n = strlen(p); /* the text ends with a NUL */
-                char *tab = memchr(p, '\t', n);
-                if (!tab)
-                        return 0; /* the next head line */
-                c->files_n++;
-                c->added_n += strtoull(p, NULL, 10) * (*p != '-');
-                c->removed_n += strtoull(tab + 1, NULL, 10) * (tab[1] != '-');
-                *text = p + n + 1;
-        }
-        return 0;
-}
-
-/* graph_counts(g, f, err): as --stat counts. */
-static int graph_counts(struct git_graph *g, struct fetch *f, struct err *err)
-{
-        _cleanup_buf_ struct buf in = {0}, out = {.max = git_graph_max};
-        for (size_t i = 0; i < g->n; i++)
-                if (g->v[i].is_listed)
-                        buf_put_fmt(&in, "%s%s%s\n", g->v[i].id, g->v[i].first[0] ? " " : "",
-                                    g->v[i].first);
-        if (fetch_ours(f,
-                       FETCH_ARGV("diff-tree", "--stdin", "-r", "--root", "--no-renames", "-z",
-                                  "--numstat", "--always", "--no-ext-diff", "--no-textconv"),
-                       &in, &out, err) != 0)
-                return -1;
-        (void)buf_cstr(&out);
-        char *text = (char *)out.data;
-        const char *end = text + out.len;
-        for (size_t i = 0; i < g->n; i++) {
-                char id[GIT_ID_MAX + 1];
-                if (!g->v[i].is_listed)
-                        continue;
-                if (git_raw_head(&text, end, f->id_len, id) < 0 || strcmp(id, g->v[i].id) != 0)
-                        return err_set(err, E_PROTO, "git did not count what commit %s changes",
-                                       g->v[i].id);
-                graph_count(&g->v[i], &text, end);
-        }
-        return 0;
-}
-
 int graph_describe(struct git_graph *g, struct fetch *f, struct err *err)
 {
         _cleanup_buf_ struct buf ids = {0};
@@ -338,7 +303,5 @@ int graph_describe(struct git_graph *g, struct fetch *f, struct err *err)
                         buf_put_fmt(&ids, "%s\n", g->v[i].id);
         if (ids.len == 0)
                 return 0;
-        if (fetch_objects(f, "commit", &ids, GRAPH_SAID_MAX, 256 << 20, graph_said, g, err) < 0)
-                return -1;
-        return graph_counts(g, f, err);
+        return fetch_objects(f, "commit", &ids, GRAPH_SAID_MAX, 256 << 20, graph_said, g, err);
 }

@@ -7,24 +7,23 @@
 
 struct git_node {
         char id[GIT_ID_MAX + 1];
-        char first[GIT_ID_MAX + 1]; /* its first parent; "" for a root */
-        size_t *parents;            /* those that are new too, as numbers of nodes */
+        size_t *parents; /* those that are new too, as numbers of nodes */
         size_t parents_n, parents_all;
+        char first[GIT_ID_MAX + 1]; /* of a merge: its first parent */
         size_t raw_at, raw_n;     /* what it changes; of a merge: against all its parents at once */
-        size_t first_at, first_n; /* against its first parent */
+        size_t first_at, first_n; /* of a merge: against its first parent, as the log shows it */
         size_t seen;              /* by graph_from */
         bool is_listed;
         char *subject, *author;
         int64_t when_s;
-        size_t files_n, added_n, removed_n;
 };
 struct git_graph {
         struct git_node *v; /* newest first, no parent before its children */
         size_t n;
         size_t *slots, slots_n; /* by id */
-        struct git_raw *raws;   /* point into ${text} */
+        struct git_raw *raws;   /* point into ${text} and ${firsts} */
         size_t raws_n, raws_cap;
-        struct buf text;
+        struct buf text, firsts;
         size_t round;
 };
 void graph_free(struct git_graph *);
@@ -41,7 +40,7 @@ int graph_load(struct git_graph *, struct fetch *, const struct strs *tips, stru
 size_t graph_find(const struct git_graph *, const char *id);
 size_t graph_from(struct git_graph *, const char *id);
 
-/* graph_describe(g, f, err): author, subject, date and counts of those that are listed. */
+/* graph_describe(g, f, err): author, subject and date of those that are listed. */
 int graph_describe(struct git_graph *, struct fetch *, struct err *);
 
 /* graph_raws(f, argv, in, text, raws, &n, err): the entries of one comparison. */

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "git/beneath.h"
 #include "git/land_index.h"
+#include "git/land_lock.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -175,6 +176,15 @@ static void land_keep(struct git_land *l, const char *box, const char *id)
                 m->is_kept = true;
 }
 
+/* land_is_named(l, id): will another ref be there? A stash moves on when a newer one comes. */
+static bool land_is_named(const struct git_land *l, const char *id)
+{
+        for (size_t i = 0; i < l->moves_n; i++)
+                if (strcmp(l->moves[i].to, id) == 0)
+                        return true;
+        return false;
+}
+
 /* land_is_lost(l, from, to): is ${from} not among what ${to} reaches? */
 static bool land_is_lost(const struct git_land *l, const char *from, const char *to)
 {
@@ -225,8 +235,12 @@ static void land_plan(struct git_land *l, const char *box, const bool *takes, bo
                 if (!takes[i])
                         continue;
                 land_move(l, ref->local, is_stale ? "" : ref->landed, ref->tip);
-                if (!is_stale && *ref->landed && strcmp(ref->landed, ref->tip) != 0 &&
-                    land_is_lost(l, ref->landed, ref->tip))
+        }
+        for (size_t i = 0; i < r->refs_n; i++) {
+                const struct git_ref *ref = &r->refs[i];
+                bool is_stale = strs_has(&l->stale, ref->local);
+                if (takes[i] && !is_stale && *ref->landed && strcmp(ref->landed, ref->tip) != 0 &&
+                    !land_is_named(l, ref->landed) && land_is_lost(l, ref->landed, ref->tip))
                         land_keep(l, box, ref->landed);
         }
         l->has_head = takes_head;
@@ -249,7 +263,7 @@ struct git_land *git_land_begin(struct git_repo *r, const char *box, const bool 
         land_plan(l, box, takes, takes_head, known);
         if (takes_head) {
                 l->has_index = true;
-                if (land_index_lock(&l->index, r->dir, r->host_git, err) < 0 ||
+                if (land_index_lock(&l->index, r->dir, r->host_git, r->head, r->head_id, err) < 0 ||
                     land_index_set(&l->index, &r->touched, err) < 0)
                         goto fail;
         }
@@ -319,10 +333,9 @@ int git_land_commit(struct git_land *l, struct err *err)
         return -1;
 }
 
-void git_land_sweep(const struct git_repo *r)
+int git_land_recover(const char *git_dir)
 {
-        if (r->host_git)
-                land_index_sweep(r->host_git);
+        return land_lock_recover(git_dir);
 }
 
 void git_land_end(struct git_land *l)

@@ -20,14 +20,20 @@ struct git_move {
         char *failed;              /* after git_land_commit: why it did not move; or NULL */
 };
 
-/* git_land_obstacle(repo, is_pending, arg, why, err): can the host's branch be fast-forwarded to
- * the box's? ${why} is NULL when it can, else a sentence, which the caller frees: a path that the
- * commits touch is staged or changed on the host, a merge or rebase is under way, another work tree
- * has the branch checked out, git is at work there. ${is_pending} tells of a path, from the top of
- * the work tree, whether the box's file differs from the host's: one that is the same already is in
- * nobody's way. */
-int git_land_obstacle(const struct git_repo *, bool (*is_pending)(void *arg, const char *path),
-                      void *arg, char **why, struct err *);
+/* What the box's own layer has at a path, from the top of the work tree, beside the host's file. */
+enum git_land_box {
+        GIT_LAND_BOX_NONE,  /* nothing: the box sees the host's file */
+        GIT_LAND_BOX_SAME,  /* the same as the host */
+        GIT_LAND_BOX_OTHER, /* something else, which lands with the commits */
+};
+typedef enum git_land_box git_land_box_fn(void *arg, const char *path);
+
+/* git_land_obstacle(repo, box, arg, why, err): can the host's branch be fast-forwarded to the box's?
+ * ${why} is NULL when it can, else a sentence, which the caller frees: a path that the commits touch
+ * is staged or changed on the host, also where git does not look (land_dirty.h), a merge or rebase is
+ * under way, another work tree has the branch checked out, git is at work there. */
+int git_land_obstacle(const struct git_repo *, git_land_box_fn *box, void *arg, char **why,
+                      struct err *);
 
 /* git_land_begin(repo, takes, takes_head, known, err): bring the objects of the refs that
  * ${takes}[i] says, and lock the index when the work tree's branch moves too (${takes_head}).
@@ -44,8 +50,8 @@ int git_land_commit(struct git_land *, struct err *);
 /* git_land_end(land): unlocks what is still locked, and frees; NULL is fine. */
 void git_land_end(struct git_land *);
 
-/* git_land_sweep(repo): take away an index lock that a killed run of ours left. */
-void git_land_sweep(const struct git_repo *);
+/* git_land_recover(git_dir): what a run of ours left there that was killed: see land_lock.h. */
+int git_land_recover(const char *git_dir);
 
 /* git_land_back(tree, move, why, err): of an undo: move one ref from move->to back to move->from,
  * and, if it is the branch that is checked out in ${tree}, the index entries of what lies between

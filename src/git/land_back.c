@@ -120,7 +120,7 @@ static int back_index(const char *tree, const struct git_move *m, struct land_in
         static const char *const argv[] = {"rev-parse", "--absolute-git-dir", NULL};
         _cleanup_free_ char *git_dir = NULL;
         if (back_line(tree, argv, &git_dir, err) < 0 ||
-            land_index_lock(index, tree, git_dir, err) < 0)
+            land_index_lock(index, tree, git_dir, m->ref, m->from, err) < 0)
                 return -1;
         struct git_paths paths = {0}, staged = {0};
         int rc = back_between(tree, m->to, m->from, &paths, err);
@@ -176,11 +176,23 @@ int git_land_back(const char *tree, const struct git_move *m, bool is_dry, char 
         _cleanup_free_ char *now = NULL, *head = NULL;
         if (back_line(tree, now_argv, &now, err) < 0 || back_line(tree, head_argv, &head, err) < 0)
                 return -1;
+        /* An apply that was killed told what it would move, and did not. */
+        if (*now && strcmp(now, m->from) == 0) {
+                *why = str_dup("it is where it was before");
+                return 0;
+        }
         if (strcmp(now, m->to) != 0) {
                 *why = str_fmt("it has moved since%s%s", *now ? " and is at " : "; it is gone",
                                now);
                 return 0;
         }
+        const char *const has_argv[] = {"cat-file", "-e", m->from, NULL};
+        struct err unheard = {0};
+        if (*m->from && back_ask(tree, has_argv, NULL, &unheard) != 0)
+                return err_set(err, E_INPUT,
+                               "%s cannot go back to %.12s, which the repository does not have any "
+                               "more; to take files back alone, name their paths",
+                               m->ref, m->from);
         if (is_dry)
                 return 1;
         struct land_index index = {.lock_fd = -1};

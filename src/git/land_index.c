@@ -1,5 +1,5 @@
 /* land_index.c - see land_index.h. git's own protocol: whoever has created index.lock may replace
- * the index. The entries are written by the host's git, into a copy beside it. */
+ * the index (land_lock.h). The entries are written by the host's git, into a copy beside it. */
 #include "git/land_index.h"
 
 #include "base/buf.h"
@@ -7,19 +7,18 @@
 #include "base/err.h"
 #include "base/fdio.h"
 #include "base/str.h"
+#include "git/land_lock.h"
+#include "git/land_sparse.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { COPY_CHUNK = 1 << 16 };
-
-static const char OURS[] = "ostiary\n"; /* what a lock file of ours holds */
 
 /* index_copy(from, to_fd, err): 0, also when there is no index yet. */
 static int index_copy(const char *from, int to_fd, struct err *err)
@@ -41,93 +40,62 @@ static int index_copy(const char *from, int to_fd, struct err *err)
         }
 }
 
-/* index_keep(x, name, err): the index as it is now, under another name; none when there is none. */
+/* index_keep(x, name, err): the index as it is now, under another name, whole or not at all; none when
+ * there is none. */
 static int index_keep(const struct land_index *x, const char *name, struct err *err)
 {
         struct stat st;
         if (lstat(x->path, &st) < 0)
                 return errno == ENOENT ? 0 : err_sys(err, "look at %s", x->path);
+        _cleanup_free_ char *part = str_fmt("%s.part", name);
+        (void)unlink(part); /* of a run that was killed; the lock is ours */
         _cleanup_close_ int fd =
-                open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, st.st_mode & 0777);
+                open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, st.st_mode & 0777);
         if (fd < 0)
                 return err_sys(err, "copy the git index of %s", x->tree);
-        return index_copy(x->path, fd, err);
+        int rc = index_copy(x->path, fd, err);
+        if (rc == 0 && rename(part, name) < 0)
+                rc = err_sys(err, "copy the git index of %s", x->tree);
+        if (rc < 0)
+                (void)unlink(part);
+        return rc;
 }
 
-/* index_is_left(lock): is it a lock of ours whose holder was killed? */
-static bool index_is_left(const char *lock)
-{
-        char mark[sizeof OURS];
-        _cleanup_close_ int fd = open(lock, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-        return fd >= 0 && read(fd, mark, sizeof mark) == (ssize_t)(sizeof OURS - 1) &&
-               memcmp(mark, OURS, sizeof OURS - 1) == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
-}
-
-void land_index_sweep(const char *git_dir)
-{
-        static const char *const ends[] = {"lock.next", "lock.before", "lock"};
-        _cleanup_free_ char *lock = str_fmt("%s/index.lock", git_dir);
-        if (!index_is_left(lock))
-                return;
-        for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-                _cleanup_free_ char *name = str_fmt("%s/index.%s", git_dir, ends[i]);
-                (void)unlink(name); /* gone is as good */
-        }
-}
-
-static int index_lock_make(const char *lock)
-{
-        int fd = open(lock, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        if (fd >= 0 || errno != EEXIST)
-                return fd;
-        if (index_is_left(lock) && unlink(lock) == 0)
-                return open(lock, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        errno = EEXIST; /* of the lock, whatever was asked of it since */
-        return -1;
-}
-
-int land_index_lock(struct land_index *x, const char *tree, const char *git_dir, struct err *err)
+int land_index_lock(struct land_index *x, const char *tree, const char *git_dir, const char *ref,
+                    const char *id, struct err *err)
 {
         *x = (struct land_index){
                 .tree = str_dup(tree), .path = str_fmt("%s/index", git_dir), .lock_fd = -1};
-        char *lock = str_fmt("%s.lock", x->path);
-        x->lock_fd = index_lock_make(lock);
-        if (x->lock_fd < 0) {
-                int rc = errno == EEXIST
-                                 ? err_set(err, E_REFUSED,
-                                           "git is at work in %s, or was killed there: %s exists",
-                                           tree, lock)
-                                 : err_sys(err, "lock the git index of %s", tree);
-                free(lock);
-                return rc;
-        }
-        x->lock = lock;
-        if (flock(x->lock_fd, LOCK_EX | LOCK_NB) < 0 ||
-            fdio_write_all(x->lock_fd, OURS, sizeof OURS - 1) < 0)
-                return err_sys(err, "lock the git index of %s", tree);
+        _cleanup_free_ char *lock = str_fmt("%s.lock", x->path);
+        x->lock_fd = land_lock_take(git_dir, ref, id);
+        if (x->lock_fd < 0)
+                return errno == EEXIST
+                               ? err_set(err, E_REFUSED,
+                                         "git is at work in %s, or was killed there: %s exists",
+                                         tree, lock)
+                               : err_sys(err, "lock the git index of %s", tree);
+        x->lock = str_dup(lock);
         x->next = str_fmt("%s.next", lock);
         (void)unlink(x->next); /* of a run that was killed; the lock is ours */
         return index_keep(x, x->next, err);
 }
 
-/* put_entries(b, paths): for update-index --index-info; what goes comes first, since a file may
- * have made room for a directory. */
-static void put_entries(struct buf *b, const struct git_paths *p)
+void land_index_entry(struct buf *b, const struct git_path *p)
 {
         static const char zeros[GIT_ID_MAX + 1] =
                 "0000000000000000000000000000000000000000000000000000000000000000";
-        for (int pass = 0; pass < 2; pass++) {
-                for (size_t i = 0; i < p->n; i++) {
-                        const struct git_path *one = &p->v[i];
-                        bool is_gone = one->mode == 0;
-                        if (is_gone != (pass == 0))
-                                continue;
-                        size_t len = strlen(one->id);
-                        buf_put_fmt(b, "%o %.*s\t", one->mode, (int)(len ? len : 40),
-                                    is_gone ? zeros : one->id);
-                        buf_put(b, one->path, strlen(one->path) + 1);
-                }
-        }
+        size_t len = strlen(p->id);
+        buf_put_fmt(b, "%o %.*s\t", p->mode, (int)(len ? len : 40), p->mode ? p->id : zeros);
+        buf_put(b, p->path, strlen(p->path) + 1);
+}
+
+/* put_entries(b, paths): what goes comes first, since a file may have made room for a directory. */
+static void put_entries(struct buf *b, const struct git_paths *p)
+{
+        for (int pass = 0; pass < 2; pass++)
+                for (size_t i = 0; i < p->n; i++)
+                        if ((p->v[i].mode == 0) == (pass == 0))
+                                land_index_entry(b, &p->v[i]);
 }
 
 /* index_git(x, argv, in, out, err): git over the next index; its status. */
@@ -160,23 +128,23 @@ int land_index_set(struct land_index *x, const struct git_paths *paths, struct e
         return status;
 }
 
+/* index_is_absent(tree, p): the work tree has no such file. */
+static bool index_is_absent(void *tree, const struct git_path *p)
+{
+        _cleanup_free_ char *path = str_fmt("%s/%s", (const char *)tree, p->path);
+        struct stat st;
+        return lstat(path, &st) < 0;
+}
+
 int land_index_sparse(struct land_index *x, const struct git_paths *paths, struct err *err)
 {
-        static const char *const is_sparse[] = {"config", "--type=bool", "core.sparseCheckout",
-                                                NULL};
         static const char *const argv[] = {"update-index", "-z", "--skip-worktree", "--stdin",
                                            NULL};
-        _cleanup_buf_ struct buf said = {.max = 64}, in = {.max = (size_t)1 << 30};
-        struct err none = {0};
-        if (index_git(x, is_sparse, NULL, &said, &none) != 0 ||
-            strncmp(buf_cstr(&said), "true", 4) != 0)
-                return 0;
-        for (size_t i = 0; i < paths->n; i++) {
-                _cleanup_free_ char *path = str_fmt("%s/%s", x->tree, paths->v[i].path);
-                struct stat st;
-                if (paths->v[i].mode && lstat(path, &st) < 0)
-                        buf_put(&in, paths->v[i].path, strlen(paths->v[i].path) + 1);
-        }
+        _cleanup_free_ char *git_dir =
+                str_fmt("%.*s", (int)(strlen(x->path) - strlen("/index")), x->path);
+        _cleanup_buf_ struct buf in = {.max = (size_t)1 << 30};
+        if (land_sparse_out(git_dir, paths, index_is_absent, x->tree, &in, err) < 0)
+                return -1;
         int status = in.len ? index_git(x, argv, &in, NULL, err) : 0;
         return status > 0 ? err_add(err, "write the git index of %s", x->tree) : status;
 }

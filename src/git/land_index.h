@@ -17,16 +17,16 @@ struct land_index {
         char *was;   /* a copy of the index as it was, while something may still fail */
 };
 
-/* land_index_lock(x, tree, git_dir, err): -1 and a sentence when git, or an editor that asks it, is
- * at work there. */
-int land_index_lock(struct land_index *, const char *tree, const char *git_dir, struct err *);
+/* land_index_lock(x, tree, git_dir, ref, id, err): -1 and a sentence when git, or an editor that asks
+ * it, is at work there. ${ref} and ${id} are what makes the next index the right one: the branch, and
+ * where it will be ("": gone). */
+int land_index_lock(struct land_index *, const char *tree, const char *git_dir, const char *ref,
+                    const char *id, struct err *);
 
-/* land_index_sweep(git_dir): take away a lock that a killed run of ours left, and what it had beside
- * it. */
-void land_index_sweep(const char *git_dir);
-
-/* land_index_sparse(x, paths, err): when the files have landed: in a sparse checkout those of
- * ${paths} that the work tree has not are left out of it, as they were. */
+/* land_index_sparse(x, paths, err): when the files have landed: those of ${paths} that a sparse
+ * checkout leaves out, and that the work tree has not, are no deleted files. land_index_entry(b, path):
+ * a line for `update-index -z --index-info`. */
+void land_index_entry(struct buf *, const struct git_path *);
 int land_index_sparse(struct land_index *, const struct git_paths *, struct err *);
 
 /* land_index_set(x, paths, err): entries of ${paths} become what the paths say (mode 0: gone), in

@@ -88,6 +88,21 @@ void git_links_add(struct git_links *l, const char *at, const char *target, cons
         l->is_sorted = false;
 }
 
+bool git_links_leaves(const char *at, const char *target, const char *repo, const char *workspace)
+{
+        _cleanup_free_ char *whole = str_fmt("%s%s%s", repo, *repo ? "/" : "", at);
+        const char *slash = strrchr(whole, '/');
+        size_t base = slash ? (size_t)(slash - whole) : 0;
+        if (target[0] == '/') {
+                if (!str_is_beneath(target, workspace))
+                        return true;
+                target += strlen(workspace);
+                base = 0;
+        }
+        _cleanup_free_ char *to = links_join(whole, base, target);
+        return to == NULL;
+}
+
 static int links_order(const void *a, const void *b)
 {
         const struct git_link *x = a, *y = b;

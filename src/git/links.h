@@ -24,6 +24,10 @@ void git_links_free(struct git_links *);
  * the tree's absolute place, is left out. */
 void git_links_add(struct git_links *, const char *at, const char *target, const char *top);
 
+/* git_links_leaves(at, target, repo, workspace): does a link lead out of the workspace? ${repo} is where
+ * its repository lies in it. */
+bool git_links_leaves(const char *at, const char *target, const char *repo, const char *workspace);
+
 /* git_links_class(l, table, path, is_link, verdict): make ${verdict} worse if ${path} is reached
  * under another name that says more; ${is_link}: it is a link itself. More names than are looked at
  * are as bad as the worst. */

@@ -59,8 +59,12 @@ static int look_parse(char *text, const char *dir, struct look *l)
         l->is_inside = strcmp(line[1], "true") == 0;
         l->is_shallow = strcmp(line[2], "true") == 0;
         l->id_len = strcmp(line[3], "sha1") == 0 ? 40 : strcmp(line[3], "sha256") == 0 ? 64 : 0;
-        l->common = line[5][0] == '/' ? str_dup(line[5]) : str_fmt("%s/%s", dir, line[5]);
         l->git_dir = str_dup(line[6]);
+        /* Absolute ones are resolved by git; ".git" may be a link, and the git directory is what it
+         * leads to. */
+        l->common = line[5][0] == '/'              ? str_dup(line[5])
+                    : strcmp(line[5], ".git") == 0 ? str_dup(line[6])
+                                                   : str_fmt("%s/%s", dir, line[5]);
         l->is_odd = (l->is_bare || !l->is_inside) && strcmp(line[5], ".git") == 0;
         if (l->is_bare)
                 return strcmp(line[5], ".") == 0;
@@ -127,7 +131,7 @@ static int look_match(struct fetch *f, const struct look *box, const struct look
 /* What is looked for, and how long it may take. */
 struct look_for {
         const struct git_want *want;
-        int64_t *left_ms;
+        struct fetch_left *left;
 };
 
 /* look_add(out, works, what, path): a new repository in the list. */
@@ -142,7 +146,7 @@ static struct fetch *look_add(struct git_fetch *out, struct fetch **works,
         out->v[n] = (struct git_repo){.path = str_dup(path),
                                       .dir = *path ? str_fmt("%s/%s", what->want->workspace, path)
                                                    : str_dup(what->want->workspace)};
-        (*works)[n] = (struct fetch){.want = what->want, .left_ms = what->left_ms};
+        (*works)[n] = (struct fetch){.want = what->want, .left = what->left};
         out->n++;
         return &(*works)[n];
 }
@@ -223,6 +227,7 @@ static void look_fill(struct fetch *f, struct look *box, struct look *host, int 
         f->id_len = box->id_len;
         f->is_box_shallow = box->is_shallow;
         f->box_common = take_ptr(&box->common);
+        f->is_linked = box->git_dir && f->box_common && strcmp(box->git_dir, f->box_common) != 0;
         r->is_module = box->git_dir && strstr(box->git_dir, "/.git/modules/");
         if (has <= 0)
                 return;
@@ -249,10 +254,16 @@ static int look_one(struct git_fetch *out, struct fetch **works, const struct lo
         }
         _cleanup_free_ char *copy = str_dup(buf_cstr(&text));
         int is_top = status ? 0 : look_parse(copy, r->dir, &box);
+        if (status && str_starts(why.text, "Stopping at filesystem boundary"))
+                fetch_waits(r, "it has a .git that git takes for no repository: HEAD, objects or "
+                               "refs are missing or damaged");
         if (status && !is_gone && !strstr(why.text, "not a git repository"))
                 fetch_waits(r, "git cannot read the box's repository: %s", why.text);
         if (is_top < 0)
-                fetch_waits(r, "git says nothing sensible of the box's repository");
+                fetch_waits(r, strchr(r->dir, '\n')
+                                       ? "a line ends in the path of the repository, and git's "
+                                         "answers are lines; rename the directory"
+                                       : "git says nothing sensible of the box's repository");
         if (is_top == 0 && box.is_odd)
                 fetch_waits(r,
                             "its configuration in the box says that it is bare, or that its work "
@@ -295,22 +306,50 @@ static bool look_is_same(const struct fetch *a, const struct fetch *b)
                (x && y ? strcmp(x, y) == 0 : x == y);
 }
 
-/* look_spare(out, works, i): a work tree of a repository that the host has, where the host has none:
- * its commits come with that one's branches. */
-static void look_spare(struct git_fetch *out, struct fetch *works, size_t i)
+/* look_home(out, works, i): the repository of the host's that the .git of ${i} leads to in the box;
+ * out->n when it is its own, or none. */
+static size_t look_home(const struct git_fetch *out, const struct fetch *works, size_t i)
 {
-        struct fetch *f = &works[i];
-        for (size_t k = 0; !f->repo->host_common && f->box_common && k < out->n; k++) {
-                struct fetch *o = &works[k];
-                if (!out->v[k].host_common || !o->box_common ||
-                    strcmp(o->box_common, f->box_common) != 0)
+        const char *box = works[i].box_common, *own = out->v[i].host_common;
+        size_t also = out->n;
+        if (!box || (own && strcmp(box, own) == 0))
+                return out->n;
+        for (size_t k = 0; k < out->n; k++) {
+                const char *host = out->v[k].host_common;
+                if (k == i || !host || (own && strcmp(host, own) == 0))
                         continue;
-                f->repo->is_spare = f->repo->shares = true;
-                f->repo->owner = k;
-                fetch_waits(f->repo, "it is a linked work tree that only the box has; its commits "
-                                     "come with the branches (git worktree add makes one here)");
-                return;
+                if (strcmp(host, box) == 0)
+                        return k;
+                if (works[k].box_common && strcmp(works[k].box_common, box) == 0)
+                        also = k;
         }
+        return also;
+}
+
+/* look_away(out, works, i): one whose .git leads to another repository of the host's. A linked work
+ * tree that the host does not have is no fault: its commits come with that one's refs. Anything else
+ * would have the commits of one repository offered as another's. */
+static void look_away(struct git_fetch *out, struct fetch *works, size_t i)
+{
+        struct git_repo *r = &out->v[i];
+        size_t home = look_home(out, works, i);
+        if (home == out->n)
+                return;
+        _cleanup_free_ char *name =
+                str_quote(*out->v[home].path ? out->v[home].path : out->v[home].dir);
+        if (!r->host_common) {
+                r->is_spare = r->shares = true;
+                r->owner = home;
+        }
+        if (r->is_spare && works[i].is_linked)
+                fetch_waits(r, "it is a linked work tree that only the box has; what it committed "
+                               "comes with the branches, or as worktrees/PATH/HEAD (git worktree "
+                               "add makes one here)");
+        else
+                fetch_waits(r,
+                            "its .git leads in the box to the repository of %s, whose commits are "
+                            "not this one's",
+                            name);
 }
 
 /* look_share(out, works): linked work trees of one repository have their refs in common. */
@@ -330,14 +369,14 @@ static void look_share(struct git_fetch *out, struct fetch *works)
                         out->v[i].shares = true;
                         out->v[i].owner = k;
                 }
-                look_spare(out, works, i);
+                look_away(out, works, i);
         }
 }
 
 int look_all(struct git_fetch *out, struct fetch **works, const struct git_want *want,
-             int64_t *left_ms, struct err *err)
+             struct fetch_left *left, struct err *err)
 {
-        const struct look_for what = {.want = want, .left_ms = left_ms};
+        const struct look_for what = {.want = want, .left = left};
         _cleanup_strs_ struct strs todo = {0}, seen = {0};
         for (size_t i = 0; i < want->trees->n; i++)
                 if (!*want->trees->v[i] || look_is_place(want->trees->v[i]))

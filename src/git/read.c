@@ -2,6 +2,7 @@
  * touches, and what the tip would change in the branch it stands for, with classes. Read by the
  * host's git from the quarantine. */
 #include "git/graph.h"
+#include "git/host_tree.h"
 
 #include "base/cleanup.h"
 #include "base/err.h"
@@ -11,7 +12,7 @@
 #include <string.h>
 
 /* Entries that are looked at for all refs together, and refs that are compared one by one. */
-enum { READ_WORK_MAX = 4000000, READ_REFS_MAX = 2000, READ_TRIES_MAX = 64 };
+enum { READ_WORK_MAX = 4000000, READ_REFS_MAX = 2000, READ_TRIES_MAX = 64, READ_BASES_MAX = 16 };
 
 #define READ_EMPTY_SHA1   "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 #define READ_EMPTY_SHA256 "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
@@ -115,47 +116,122 @@ static void read_list(struct git_graph *g, struct git_ref *ref)
         ref->commits_n = ref->commits_all < GIT_COMMITS_MAX ? ref->commits_all : GIT_COMMITS_MAX;
 }
 
-/* read_commit(f, g, c, out): one for the list. */
-static void read_commit(struct fetch *f, struct git_graph *g, const struct git_node *c,
-                        struct git_commit *out)
+/* read_commit(c, out): one for the list. */
+static void read_commit(const struct git_node *c, struct git_commit *out)
 {
-        _cleanup_git_bag_ struct git_bag bag = {0};
         memcpy(out->id, c->id, sizeof c->id);
         out->subject = str_dup(c->subject ? c->subject : "(a message that is too long)");
         out->author = str_dup(c->author ? c->author : "");
         out->when_s = c->when_s;
-        out->files_n = c->files_n;
-        out->added_n = c->added_n;
-        out->removed_n = c->removed_n;
-        for (size_t i = 0; i < c->first_n; i++)
-                git_bag_add(&bag, &g->raws[c->first_at + i], NULL);
-        git_bag_settle(&bag, &f->classes, &out->paths);
 }
 
-/* read_stands(f, ref, peeled, &base, err): what the tip would change in the branch it stands for
- * is counted from here; false: everything it has is new. */
-static int read_stands(struct fetch *f, const struct git_ref *ref, const char *peeled,
-                       char base[GIT_ID_MAX + 1], struct err *err)
+/* Pairs of commits whose trees are compared for a ref; "" is an empty tree. */
+struct read_pairs {
+        struct {
+                char from[GIT_ID_MAX + 1], to[GIT_ID_MAX + 1];
+                struct buf text;
+                struct git_raw *raws;
+        } v[READ_BASES_MAX + 3];
+        size_t n;
+};
+
+static void read_pairs_free(struct read_pairs *p)
+{
+        for (size_t i = 0; i < p->n; i++) {
+                buf_free(&p->v[i].text);
+                free(p->v[i].raws);
+        }
+}
+#define _cleanup_read_pairs_ __attribute__((cleanup(read_pairs_free)))
+
+static void read_pair(struct read_pairs *p, const char *from, const char *to)
+{
+        memcpy(p->v[p->n].from, from, strlen(from) + 1);
+        memcpy(p->v[p->n++].to, to, strlen(to) + 1);
+}
+
+/* read_with(f, ref): where the host's branch is that the ref stands for; "": there is none. */
+static const char *read_with(const struct fetch *f, const struct git_ref *ref)
 {
         const char *with =
                 ref->host[0] && ref->kind == GIT_REF_HEAD ? ref->host : f->repo->host_head_id;
-        if (!*with || !tips_is_known(f, with))
-                return 0;
-        return read_base(f, with, peeled, base, err) < 0 ? -1 : 1;
+        return *with && tips_is_known(f, with) ? with : "";
 }
 
-/* read_weigh(g, ref, work, err): the same paths may come with many refs. */
-static int read_weigh(const struct git_graph *g, const struct git_ref *ref, size_t *work,
+/* read_firsts(f, g, c, ref, tree, bag): what a merge makes of its first parent. A path that is then as
+ * the host's branch has it already is no news: the box merged the host's own commits. */
+static void read_firsts(struct fetch *f, const struct git_graph *g, const struct git_node *c,
+                        const struct git_ref *ref, struct host_tree *tree, struct git_bag *bag)
+{
+        if (c->first_n)
+                host_tree_load(tree, f, read_with(f, ref));
+        for (size_t k = 0; k < c->first_n; k++)
+                if (!host_tree_has(tree, &g->raws[c->first_at + k]))
+                        git_bag_add(bag, &g->raws[c->first_at + k], c->id);
+}
+
+/* read_stands(f, ref, peeled, pairs, err): what the tip would change in the branch it stands for is
+ * counted from every commit where the two histories meet: a merge takes all of them for its base. */
+static int read_stands(struct fetch *f, const struct git_ref *ref, const char *peeled,
+                       struct read_pairs *pairs, struct err *err)
+{
+        const char *with = read_with(f, ref);
+        if (!*with)
+                return 0;
+        _cleanup_buf_ struct buf out = {.max = 64 << 10};
+        int status =
+                fetch_ours(f, FETCH_ARGV("merge-base", "--all", with, peeled), NULL, &out, err);
+        if (status == 1 && out.len == 0) {
+                *err = (struct err){0};
+                read_pair(pairs, "", peeled);
+                return 0;
+        }
+        if (status != 0)
+                return -1;
+        for (const char *p = buf_cstr(&out); *p; p += f->id_len + 1) {
+                char base[GIT_ID_MAX + 1];
+                if (!git_names_id(p, strcspn(p, "\n"), f->id_len, base))
+                        return err_set(err, E_PROTO, "git printed something else than commits");
+                if (pairs->n == READ_BASES_MAX)
+                        return err_set(err, E_INPUT,
+                                       "its history meets the host's in more than %d commits",
+                                       READ_BASES_MAX);
+                read_pair(pairs, base, peeled);
+                if (!p[f->id_len])
+                        break;
+        }
+        return 0;
+}
+
+/* read_stash(f, peeled, pairs, err): `git stash apply` brings what a stash and its second parent, the
+ * index, have otherwise than the first, and all of the third, which has untracked files. */
+static int read_stash(struct fetch *f, const char *peeled, struct read_pairs *pairs,
                       struct err *err)
 {
-        size_t more = 0, listed = 0;
-        for (size_t i = 0; i < g->n; i++) {
-                if (g->v[i].seen != g->round)
-                        continue;
-                more += g->v[i].raw_n;
-                if (listed++ < ref->commits_n)
-                        more += g->v[i].first_n;
-        }
+        _cleanup_buf_ struct buf out = {.max = 4096};
+        char id[3][GIT_ID_MAX + 1] = {"", "", ""};
+        if (fetch_ours(f, FETCH_ARGV("rev-list", "--parents", "--max-count=1", peeled), NULL, &out,
+                       err) != 0)
+                return -1;
+        const char *p = buf_cstr(&out);
+        for (size_t i = 0; i < 3 && strcspn(p, "\n") >= (i + 2) * (f->id_len + 1) - 1; i++)
+                git_names_id(p + (i + 1) * (f->id_len + 1), f->id_len, f->id_len, id[i]);
+        if (id[0][0])
+                read_pair(pairs, id[0], peeled);
+        if (id[1][0])
+                read_pair(pairs, id[0], id[1]);
+        if (id[2][0])
+                read_pair(pairs, "", id[2]);
+        return 0;
+}
+
+/* read_weigh(g, work, err): the same paths may come with many refs. */
+static int read_weigh(const struct git_graph *g, size_t *work, struct err *err)
+{
+        size_t more = 0;
+        for (size_t i = 0; i < g->n; i++)
+                if (g->v[i].seen == g->round)
+                        more += g->v[i].raw_n + g->v[i].first_n;
         if (more > READ_WORK_MAX - *work)
                 return err_set(err, E_INPUT, "it brings more paths than can be looked through");
         *work += more;
@@ -171,16 +247,15 @@ static void read_refuse(struct git_ref *ref, const char *why)
         ref->worst = FILE_PLAIN;
 }
 
-/* read_fill(f, g, ref, peeled, work, err): a ref whose commits are known. */
+/* read_fill(f, g, ref, peeled, tree, work, err): a ref whose commits are known. */
 static int read_fill(struct fetch *f, struct git_graph *g, struct git_ref *ref, const char *peeled,
-                     size_t *work, struct err *err)
+                     struct host_tree *tree, size_t *work, struct err *err)
 {
         _cleanup_git_bag_ struct git_bag bag = {0};
-        _cleanup_buf_ struct buf text = {0};
-        _cleanup_free_ struct git_raw *raws = NULL;
-        size_t n = 0, listed = 0;
+        _cleanup_read_pairs_ struct read_pairs pairs = {0};
+        size_t listed = 0;
         graph_from(g, peeled);
-        if (read_weigh(g, ref, work, err) < 0)
+        if (read_weigh(g, work, err) < 0)
                 return -1;
         ref->commits = calloc(ref->commits_n + 1, sizeof *ref->commits);
         if (!ref->commits)
@@ -191,15 +266,21 @@ static int read_fill(struct fetch *f, struct git_graph *g, struct git_ref *ref, 
                         continue;
                 for (size_t k = 0; k < c->raw_n; k++)
                         git_bag_add(&bag, &g->raws[c->raw_at + k], c->id);
+                read_firsts(f, g, c, ref, tree, &bag);
                 if (listed < ref->commits_n)
-                        read_commit(f, g, c, &ref->commits[listed++]);
+                        read_commit(c, &ref->commits[listed++]);
         }
-        char base[GIT_ID_MAX + 1] = "";
-        int stands = read_stands(f, ref, peeled, base, err);
-        if (stands < 0 || (stands && read_diff(f, base, peeled, &text, &raws, &n, err) < 0))
+        if (take_ready(f, err) < 0 || read_stands(f, ref, peeled, &pairs, err) < 0 ||
+            (ref->kind == GIT_REF_STASH && read_stash(f, peeled, &pairs, err) < 0))
                 return -1;
-        for (size_t i = 0; i < n; i++)
-                git_bag_add(&bag, &raws[i], NULL);
+        for (size_t i = 0; i < pairs.n; i++) {
+                size_t n = 0;
+                if (read_diff(f, pairs.v[i].from, pairs.v[i].to, &pairs.v[i].text, &pairs.v[i].raws,
+                              &n, err) < 0)
+                        return -1;
+                for (size_t k = 0; k < n; k++)
+                        git_bag_add(&bag, &pairs.v[i].raws[k], NULL);
+        }
         git_bag_settle(&bag, &f->classes, &ref->paths);
         ref->worst = git_paths_worst(&ref->paths);
         return 0;
@@ -224,12 +305,26 @@ static int read_is_new(struct fetch *f, struct git_ref *ref, const char *peeled,
         return 0;
 }
 
+/* read_tags(f, peeled): new ones that are objects of their own. */
+static void read_tags(struct fetch *f, char (*peeled)[GIT_ID_MAX + 1])
+{
+        const struct git_repo *r = f->repo;
+        _cleanup_free_ bool *is_tag = calloc(r->refs_n + 1, sizeof *is_tag);
+        if (!is_tag)
+                str_no_memory();
+        for (size_t i = 0; i < r->refs_n; i++)
+                is_tag[i] = r->refs[i].kind == GIT_REF_TAG && r->refs[i].is_new && peeled[i][0] &&
+                            strcmp(peeled[i], r->refs[i].tip) != 0;
+        tags_read(f, is_tag);
+}
+
 /* read_refs(f, g, peeled, err): first what is listed, so that it is described at once. */
 static int read_refs(struct fetch *f, struct git_graph *g, char (*peeled)[GIT_ID_MAX + 1],
                      struct err *err)
 {
         struct git_repo *r = f->repo;
         size_t work = 0, looked = 0;
+        _cleanup_host_tree_ struct host_tree tree = {0};
         for (size_t i = 0; i < r->refs_n; i++) {
                 if (!peeled[i][0])
                         continue;
@@ -250,9 +345,10 @@ static int read_refs(struct fetch *f, struct git_graph *g, char (*peeled)[GIT_ID
                         return err_set(err, E_INPUT, "it has more than %d new branches and tags",
                                        READ_REFS_MAX);
                 struct err why = {0};
-                if (read_fill(f, g, ref, peeled[i], &work, &why) < 0)
+                if (read_fill(f, g, ref, peeled[i], &tree, &work, &why) < 0)
                         read_refuse(ref, why.text);
         }
+        read_tags(f, peeled);
         return 0;
 }
 

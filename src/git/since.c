@@ -106,11 +106,10 @@ int git_since(const char *tree, const struct strs *ids, const struct file_classe
             0)
                 return err_set(err, E_PROTO, "git told the commits of %s in words of its own",
                                tree);
-        struct fetch_classes classes = {.table = table};
+        _cleanup_fetch_classes_ struct fetch_classes classes = {.table = table};
         _cleanup_git_bag_ struct git_bag bag = {0};
         for (size_t i = 0; i < n; i++)
                 git_bag_add(&bag, &raws[i], NULL);
         git_bag_settle(&bag, &classes, paths);
-        fetch_classes_free(&classes);
         return 0;
 }

@@ -23,11 +23,20 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { TAKE_PACK_MS = 180 * 1000 };
+enum { TAKE_TRIES_MS = 180 * 1000 };
 enum { TAKE_TRIES_MAX = 64, TAKE_ALTERNATES_MAX = 64, TAKE_FILE_MAX = 16 << 20 };
 #define TAKE_PACK_MAX ((uint64_t)2 << 30)
 
 uint64_t git_take_max = TAKE_PACK_MAX;
+
+/* What index-pack refuses, but for faults that old programs left in honest histories and that change
+ * neither what is checked out nor what a path is called: a file mode with a zero in front, and lines
+ * for author and committer whose name, address or date is written in another way. Whoever reads them
+ * sees odd words. Everything else stays an error, above all whatever is wrong with a name in a tree. */
+static const char take_strict[] =
+        "--strict=zeroPaddedFilemode=ignore,badTimezone=ignore,zeroPaddedDate=ignore,"
+        "missingSpaceBeforeDate=ignore,missingEmail=ignore,badEmail=ignore,badName=ignore,"
+        "missingNameBeforeEmail=ignore,missingSpaceBeforeEmail=ignore";
 
 /* take_put(dir, name, text, err): a small file of ours. */
 static int take_put(const char *dir, const char *name, const char *text, struct err *err)
@@ -191,9 +200,8 @@ static int take_pack(struct fetch *f, const struct strs *tips, const char *file,
                                 .in = in.data,
                                 .in_len = in.len,
                                 .out_fd = fd,
-                                .out_max = git_take_max,
-                                .patience_ms = TAKE_PACK_MS};
-        return f->want->inside->run(f->want->inside->arg, &call, err) == 0 ? 0 : -1;
+                                .out_max = git_take_max};
+        return fetch_pack(f, &call, err) == 0 ? 0 : -1;
 }
 
 /* take_receive(f, file, dir, err): our side. Confined, because it takes hostile bytes apart. */
@@ -208,7 +216,7 @@ static int take_receive(struct fetch *f, const char *file, const char *dir, stru
                 take_reach(objects, &readable);
         }
         struct git_call call = {.dir = dir,
-                                .argv = FETCH_ARGV("index-pack", "--strict", "--stdin", most),
+                                .argv = FETCH_ARGV("index-pack", take_strict, "--stdin", most),
                                 .in_file = file,
                                 .out = &out,
                                 .patience_ms = GIT_PATIENCE_LONG_MS};
@@ -289,9 +297,10 @@ static int take_each(struct fetch *f, const struct strs *tips, const struct err 
                      struct err *err)
 {
         _cleanup_strs_ struct strs good = {0};
+        int64_t until_ms = fetch_now_ms() + TAKE_TRIES_MS;
         for (size_t i = 0; i < tips->n; i++) {
                 struct err why = *all;
-                bool is_tried = tips->n > 1 && i < TAKE_TRIES_MAX;
+                bool is_tried = tips->n > 1 && i < TAKE_TRIES_MAX && fetch_now_ms() < until_ms;
                 if (is_tried && (why = (struct err){0},
                                  take_try(f, &(struct strs){.v = &tips->v[i], .n = 1}, &why)) == 0)
                         strs_add(&good, tips->v[i]);

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/sha256.h"
 #include "base/str.h"
 
 #include <stdlib.h>
@@ -170,6 +171,88 @@ static void tips_stash(struct fetch *f, const struct git_tip *tip)
         }
 }
 
+/* tips_is_taken(f, local): a ref of the list lands there already. */
+static bool tips_is_taken(const struct fetch *f, const char *local)
+{
+        for (size_t i = 0; i < f->repo->refs_n; i++)
+                if (f->repo->refs[i].local && strcmp(f->repo->refs[i].local, local) == 0)
+                        return true;
+        return false;
+}
+
+/* tips_tree_local(f, place): where the detached HEAD of the work tree at ${place} lands; by a hash of
+ * the place when that is no name for a ref. */
+static char *tips_tree_local(const struct fetch *f, const char *place)
+{
+        _cleanup_free_ char *rest = str_fmt("worktrees/%s/HEAD", place);
+        _cleanup_free_ char *local = tips_local(f, rest);
+        if (local && !tips_is_taken(f, local))
+                return take_ptr(&local);
+        char key[SHA256_HEX_LEN + 1];
+        sha256_hex(place, strlen(place), key);
+        _cleanup_free_ char *other = str_fmt("worktrees/%.16s/HEAD", key);
+        return tips_local(f, other);
+}
+
+/* tips_tree(f, tree, local, name, id): a work tree of the box whose HEAD is on no branch: nothing else
+ * may name its commits. Takes ${local} over. */
+static void tips_tree(struct fetch *f, const char *tree, const char *name, char *local,
+                      const char *id)
+{
+        struct git_ref *ref = tips_ref(f, GIT_REF_HEAD, name, local, id);
+        ref->tree = str_dup(tree);
+        if (!local)
+                ref->refused = str_dup("the box's name cannot be part of a ref's name");
+}
+
+/* tips_tree_linked(f, tree, id): one that is not the repository's main work tree. */
+static void tips_tree_linked(struct fetch *f, const char *tree, const char *id)
+{
+        const char *top = f->want->workspace;
+        bool is_in = str_is_beneath(tree, top) && strlen(tree) > strlen(top) + 1;
+        const char *place = is_in ? tree + strlen(top) + 1 : tree + (*tree == '/');
+        _cleanup_free_ char *name = str_fmt("worktrees/%s/HEAD", place);
+        tips_tree(f, tree, name, tips_tree_local(f, place), id);
+}
+
+/* tips_trees(f): the work trees that the box's repository has by its own word, wherever they are; the
+ * main one comes first. What is said besides is not used, and an id is proved like any other. */
+static int tips_trees(struct fetch *f)
+{
+        struct git_repo *r = f->repo;
+        _cleanup_buf_ struct buf out = {.max = TIPS_OUT_MAX};
+        struct err none = {0};
+        const char *tree = "";
+        char id[GIT_ID_MAX + 1] = "";
+        size_t n = 0;
+        if (fetch_inside(f, FETCH_ARGV("worktree", "list", "--porcelain"), NULL, &out, &none) != 0)
+                buf_free(&out);
+        _cleanup_free_ char *text = str_dup(buf_cstr(&out));
+        char *rest = text;
+        for (char *line; (line = strsep(&rest, "\n")) && r->refs_n <= GIT_REFS_MAX;) {
+                if (str_starts(line, "worktree ")) {
+                        tree = line + strlen("worktree ");
+                        id[0] = 0;
+                        n++;
+                } else if (str_starts(line, "HEAD ")) {
+                        if (!git_names_id(line + 5, strlen(line + 5), f->id_len, id))
+                                id[0] = 0;
+                } else if (strcmp(line, "detached") == 0 && id[0] && !tips_is_known(f, id)) {
+                        if (n > 1)
+                                tips_tree_linked(f, tree, id);
+                        else /* git tells a submodule's by its git directory */
+                                tips_tree(f, f->is_linked ? tree : r->dir, "HEAD",
+                                          tips_local(f, "HEAD"), id);
+                }
+        }
+        if (n == 0 && f->is_detached && !tips_is_known(f, r->head_id))
+                tips_tree(f, r->dir, "HEAD", tips_local(f, "HEAD"), r->head_id);
+        return r->refs_n > GIT_REFS_MAX
+                       ? fetch_waits(r, "it has more than %d branches, tags and work trees",
+                                     GIT_REFS_MAX)
+                       : 0;
+}
+
 /* tips_sort(f): the box's list into refs, and the rest into a count. */
 static int tips_sort(struct fetch *f)
 {
@@ -213,9 +296,7 @@ int tips_list(struct fetch *f)
                 return 0;
         if (tips_sort(f) < 0)
                 return -1;
-        if (f->is_detached && !tips_is_known(f, r->head_id))
-                tips_ref(f, GIT_REF_HEAD, "HEAD", tips_local(f, "HEAD"), r->head_id);
-        return 0;
+        return tips_trees(f);
 }
 
 /* tips_is_more(f, tip): does it reach a commit that no ref of the host reaches? */
@@ -234,6 +315,13 @@ static bool tips_is_more(struct fetch *f, const char *tip)
 bool tips_pending(struct fetch *f)
 {
         const struct git_repo *r = f->repo;
+        /* Notes are somebody's words, and never fetched: they would go with the box. */
+        for (size_t i = 0; i < f->box.n; i++) {
+                const struct git_tip *t = &f->box.v[i];
+                const struct git_tip *there = git_tips_find(&f->host, t->name);
+                if (str_starts(t->name, "refs/notes/") && (!there || strcmp(there->id, t->id) != 0))
+                        return true;
+        }
         for (size_t i = 0; i < r->refs_n; i++) {
                 const struct git_ref *ref = &r->refs[i];
                 struct err none = {0};

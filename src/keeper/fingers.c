@@ -25,7 +25,6 @@ static void put_finger(struct keeper *k, struct buf *b, int coding, int inner)
         size_t n = k->scratch.len;
         struct door_finger f = {
                 .coding = (uint8_t)coding, .inner = (uint8_t)inner, .len = (uint32_t)n};
-        memcpy(f.first, p, sizeof f.first);
         const uint8_t *last = p + n - SECRET_HINT_BYTES;
         f.hint = secret_finger_hint(last);
         f.tail = secret_siphash(k->finger_key, last, SECRET_HINT_BYTES, true);
@@ -34,12 +33,15 @@ static void put_finger(struct keeper *k, struct buf *b, int coding, int inner)
         door_finger_put(b, &f);
 }
 
-/* put_nested(k, b, value, n): Basic shows the value in base64; an origin that sends the whole field
- * back in a coding of its own sends base64 in that. */
+/* put_nested(k, b, value, n): one kind inside another: Basic shows the value in base64, a tool's
+ * result carries a file in base64, and whoever sends that back in a coding of its own sends base64
+ * in that. */
 static void put_nested(struct keeper *k, struct buf *b, const uint8_t *value, size_t n)
 {
-        for (int inner = SECRET_BASE64_0; inner <= SECRET_BASE64_2; inner++) {
+        for (int inner = SECRET_BASE64_0; inner <= SECRET_HEX; inner++) {
                 struct buf text = {0};
+                if (!secret_form_is_nested((enum secret_coding)inner, SECRET_HEX))
+                        continue;
                 buf_room(&text, 2 * n + 16); /* so that it never moves */
                 text.len = 0;
                 bool is_there =
@@ -50,12 +52,6 @@ static void put_nested(struct keeper *k, struct buf *b, const uint8_t *value, si
                 explicit_bzero(text.data, text.cap);
                 buf_free(&text);
         }
-}
-
-/* is_basic(x): is it ever shown in base64? */
-static bool is_basic(const struct store_secret *x)
-{
-        return token_is(x) || value_has_form(x, RULE_AS_BASIC);
 }
 
 int keeper_fingers(struct keeper *k, const struct store_secret *x)
@@ -78,8 +74,7 @@ int keeper_fingers(struct keeper *k, const struct store_secret *x)
                 for (int coding = 0; coding < SECRET_CODINGS; coding++)
                         if (writing(k, coding, p->value, p->len))
                                 put_finger(k, b, coding, SECRET_RAW);
-                if (is_basic(x))
-                        put_nested(k, b, p->value, p->len);
+                put_nested(k, b, p->value, p->len);
                 keeper_scratch_wipe(k);
                 if (keeper_to_egress(k) < 0)
                         return -1;

@@ -40,6 +40,7 @@ struct keeper {
         uint8_t finger_key[DOOR_FINGER_KEY];
         bool is_egress_here; /* it has said DOOR_GRANTS */
         bool is_all_revoked; /* DOOR_REVOKE of everything: nothing new is taken in either */
+        bool is_held;        /* DOOR_HOLD: the box is paused */
         uint32_t captured_n; /* numbers given so far */
         struct buf out;      /* the message that is being written; locked, wiped when sent */
         struct buf scratch;  /* one writing of a value; locked, keeper_scratch_wipe after use */
@@ -107,6 +108,9 @@ void keeper_ask_free(struct keeper_ask *);
  * 1 << RULE_AS_...)? Everything that egress said is parsed again. True: a->secret, a->form, a->host
  * and a->path are set. False: DOOR_PLACE_NO was sent and recorded; the handler returns 0. */
 bool keeper_ask_judge(struct keeper *, struct keeper_ask *, unsigned forms);
+/* keeper_ask_is_held(k, a, &sent): is the box paused? Then that was the answer, ${sent} as of
+ * keeper_ask_no. */
+bool keeper_ask_is_held(struct keeper *, struct keeper_ask *, int *sent);
 /* keeper_ask_no(k, a, why, fmt...): refuse: DOOR_PLACE_NO and its record. 0, or -1 when egress is
  * gone. */
 int keeper_ask_no(struct keeper *, struct keeper_ask *, enum door_no, const char *fmt, ...)
@@ -163,6 +167,7 @@ int capture_line(const struct store_secret *parent, const struct host_name *, co
 /* --- handlers, see serve_table.c --- */
 keeper_handler serve_leaf, serve_grants, serve_revoke, serve_gone_ok, serve_secret, serve_stand_in;
 keeper_handler serve_line;
+keeper_handler serve_hold;
 keeper_handler place_serve, capture_serve;
 
 #endif

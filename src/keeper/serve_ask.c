@@ -8,6 +8,7 @@
 #include "keeper/token.h"
 #include "policy/cred_slots.h"
 #include "policy/match.h"
+#include "wire/frame.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -127,9 +128,30 @@ static bool judge_state(struct keeper *k, struct keeper_ask *a)
         return x->state == STORE_LIVE && is_there(x);
 }
 
+int serve_hold(struct keeper *k, struct frame *f)
+{
+        uint32_t is_held;
+        if (cur_u32(&f->body, &is_held) < 0 || f->body.left)
+                return -1;
+        k->is_held = is_held;
+        return 0;
+}
+
+bool keeper_ask_is_held(struct keeper *k, struct keeper_ask *a, int *sent)
+{
+        if (k->is_held)
+                *sent = keeper_ask_no(k, a, DOOR_NO_LIMIT,
+                                      "the box is paused: nothing is shown or signed until "
+                                      "`ostiary resume`");
+        return k->is_held;
+}
+
 bool keeper_ask_judge(struct keeper *k, struct keeper_ask *a, unsigned forms)
 {
+        int sent;
         a->secret = store_find(k->store, a->number);
+        if (keeper_ask_is_held(k, a, &sent))
+                return false;
         if (!a->secret) {
                 keeper_ask_no(k, a, DOOR_NO_GRANT, "there is no such secret");
                 return false;

@@ -17,15 +17,11 @@ const struct keeper_entry keeper_from_egress[] = {
 };
 
 const struct keeper_entry keeper_from_supervisor[] = {
-        {DOOR_SECRET, serve_secret},
-        {DOOR_STAND_IN, serve_stand_in},
-        {DOOR_REVOKE, serve_revoke},
-        {DOOR_SSH_HOSTS, ssh_hosts_serve},
-        {DOOR_SSH_HELD, ssh_held_serve},
-        {DOOR_SSH_ASKED, ssh_asked_serve},
-        {DOOR_KEPT, token_kept},
-        {DOOR_LINE, serve_line},
-        {0, NULL},
+        {DOOR_SECRET, serve_secret},     {DOOR_STAND_IN, serve_stand_in},
+        {DOOR_REVOKE, serve_revoke},     {DOOR_SSH_HOSTS, ssh_hosts_serve},
+        {DOOR_SSH_HELD, ssh_held_serve}, {DOOR_SSH_ASKED, ssh_asked_serve},
+        {DOOR_KEPT, token_kept},         {DOOR_LINE, serve_line},
+        {DOOR_HOLD, serve_hold},         {0, NULL},
 };
 
 int serve_frame(struct keeper *k, const struct keeper_entry *table, struct frame *f)

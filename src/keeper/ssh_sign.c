@@ -226,7 +226,8 @@ int ssh_sign_serve(struct keeper *k, struct frame *f)
                 a.to.host = host->name;
                 a.to.port = (uint16_t)host->port;
         }
-        if (!judge_key(k, &a, &sent) || !judge_login(k, &a, &bind, &data, flags, &login, &sent))
+        if (keeper_ask_is_held(k, &a, &sent) || !judge_key(k, &a, &sent) ||
+            !judge_login(k, &a, &bind, &data, flags, &login, &sent))
                 return sent;
         const struct ssh_key *key = a.secret->cache;
         if (!key->key) {

@@ -348,9 +348,12 @@ int token_call(struct keeper *k, struct frame *f)
         if (keeper_ask_get(&f->body, &a) < 0 ||
             keeper_get_bytes(&f->body, BODY_MAX_BYTES, &body, &n) < 0)
                 return -1;
+        int sent;
         a.secret = store_find(k->store, a.number);
         if (!a.secret || !token_is(a.secret))
                 return keeper_ask_no(k, &a, DOOR_NO_GRANT, "there is no such token endpoint");
+        if (keeper_ask_is_held(k, &a, &sent))
+                return sent;
         struct token *t = token_of(k, a.secret);
         if (a.secret->state != STORE_LIVE)
                 return keeper_ask_no(k, &a, DOOR_NO_REVOKED, "%s was revoked",

@@ -84,7 +84,7 @@ static int import(const struct vault_args *a, struct import *im, struct err *err
         if (a->is_dry)
                 return 0;
         if (!a->is_yes && !vault_tty_is_there())
-                return err_set(err, E_INPUT,
+                return err_set(err, E_USAGE,
                                "nothing was taken in, because there is no terminal to ask at "
                                "(--yes answers yes)");
         if (!a->is_yes && !vault_tty_yes("Take these into the vault? [y/N] ")) {

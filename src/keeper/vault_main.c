@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/exitcode.h"
 #include "base/fdio.h"
 #include "base/str.h"
 #include "keeper/vault_known.h"
@@ -337,12 +338,7 @@ static int wrong_words(void)
 {
         fprintf(stderr, "ostiary-door vault is started by ostiary itself; see: ostiary help "
                         "secret\n");
-        return 64;
-}
-
-static int code_of(const struct err *err)
-{
-        return err->code == E_ABSENT ? 1 : err->code == E_USAGE ? 64 : 125;
+        return EXIT_BAD_USAGE;
 }
 
 int vault_main(int argc, char **argv)
@@ -384,7 +380,7 @@ int vault_main(int argc, char **argv)
                          (a.ask.dir_fd = open_dir(dir, &err)) >= 0 && verbs[i].run(&a, &err) >= 0)
                         return 0;
                 fprintf(stderr, "ostiary: %s\n", err.text);
-                return code_of(&err);
+                return exitcode_of((int)err.code);
         }
         return wrong_words();
 }

@@ -11,7 +11,7 @@ struct vault_args {
         bool is_dry, is_yes, is_none;
 };
 
-/* vault_main: exit code 0, 1 when what was asked for is not there, 64 for wrong words, 125. */
+/* vault_main: 0, or what base/exitcode.h has for the mistake. */
 int vault_main(int argc, char **argv);
 
 /* vault_change(args, change, with, err): open the vault, let ${change} have it, write it back; one

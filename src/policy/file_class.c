@@ -82,21 +82,14 @@ static bool why_says(const struct file_class_verdict *v, const char *word)
         return v->class == FILE_RUNS_ON_COMMIT && str_starts(v->why, word);
 }
 
-static bool path_says(const char *path, const char *word)
+bool file_class_is_git_config(const struct file_class_verdict *v)
 {
-        struct file_class_verdict v;
-        file_class_of(NULL, path, &v);
-        return !v.is_odd && why_says(&v, word);
+        return !v->is_odd && (why_says(v, "git config") || why_says(v, "submodules"));
 }
 
-bool file_class_is_git_config(const char *path)
+bool file_class_is_attributes(const struct file_class_verdict *v)
 {
-        return path_says(path, "git config") || path_says(path, "submodules");
-}
-
-bool file_class_is_attributes(const char *path)
-{
-        return path_says(path, "git attributes");
+        return !v->is_odd && why_says(v, "git attributes");
 }
 
 bool file_class_is_ignored_name(const char *component)

@@ -58,12 +58,11 @@ void file_class_of(const struct file_classes *, const char *path, struct file_cl
  * What it leads to need not be looked at then. ${t} NULL: the built-in tables. */
 bool file_class_leads(const struct file_classes *, const char *path, struct file_class_verdict *);
 
-/* file_class_is_git_config(path): is it one whose keys decide (config, config.worktree in a git
- * directory, .gitmodules, .gitconfig)? file_class_is_attributes(path): .gitattributes,
- * info/attributes.
- */
-bool file_class_is_git_config(const char *path);
-bool file_class_is_attributes(const char *path);
+/* file_class_is_git_config(verdict): of the built-in tables' verdict on a path: is it one whose keys
+ * decide (config, config.worktree in a git directory, .gitmodules, .gitconfig)?
+ * file_class_is_attributes(verdict): .gitattributes, info/attributes. */
+bool file_class_is_git_config(const struct file_class_verdict *);
+bool file_class_is_attributes(const struct file_class_verdict *);
 
 /* file_class_in_git(path, verdict): by the path from a git directory that was found by its shape
  * (a bare repository, a git directory elsewhere). */

@@ -49,8 +49,13 @@ struct file_trail {
 /* --- the built-in rows, cut once --------------------------------------------------------------- */
 
 static struct file_pattern table_cut[ROWS_MAX], git_cut[64];
-static uint16_t first_row[256], next_row[ROWS_MAX];
+static uint16_t first_row[256][256], next_row[ROWS_MAX];
 static size_t table_n;
+
+static unsigned char row_byte(char c)
+{
+        return c == '?' ? '*' : (unsigned char)tolower((unsigned char)c);
+}
 
 static void index_rows(void)
 {
@@ -58,16 +63,17 @@ static void index_rows(void)
                 return;
         while (table_n < ROWS_MAX - 1 && file_class_row_at(table_n))
                 table_n++;
-        /* By the byte that the last part begins with, wildcards under *. From the last on, so that
-         * each list is in order; 0 ends it, hence one more. */
+        /* By the bytes that the last part begins and ends with, wildcards under *. From the last on, so
+         * that each list is in order; 0 ends it, hence one more. */
         for (size_t i = table_n; i-- > 0;) {
                 struct file_pattern *p = &table_cut[i];
                 if (!file_pattern_cut(file_class_row_at(i)->pattern, p))
                         continue;
-                unsigned char c = (unsigned char)tolower((unsigned char)*p->part[p->n - 1]);
-                c = c == '?' ? '*' : c;
-                next_row[i] = first_row[c];
-                first_row[c] = (uint16_t)(i + 1);
+                const char *part = p->part[p->n - 1];
+                uint16_t *list =
+                        &first_row[row_byte(part[0])][row_byte(part[p->len[p->n - 1] - 1])];
+                next_row[i] = *list;
+                *list = (uint16_t)(i + 1);
         }
         for (size_t i = 0; i < file_class_git_rows_n && i < sizeof git_cut / sizeof git_cut[0]; i++)
                 (void)file_pattern_cut(file_class_git_rows[i].pattern, &git_cut[i]);
@@ -123,10 +129,10 @@ static void take(struct trail_hit *here, struct trail_hit *below, const struct t
         }
 }
 
-static void try_list(struct file_trail *f, unsigned char c, struct trail_hit *here,
+static void try_list(struct file_trail *f, size_t list, struct trail_hit *here,
                      struct trail_hit *below)
 {
-        for (size_t i = first_row[c]; i > 0; i = next_row[i - 1]) {
+        for (size_t i = list; i > 0; i = next_row[i - 1]) {
                 struct trail_hit hit = {.row = i - 1};
                 if (hit.row > here->row && hit.row > below->row)
                         return;
@@ -136,19 +142,36 @@ static void try_list(struct file_trail *f, unsigned char c, struct trail_hit *he
         }
 }
 
+/* row_bytes(folded, raw, to): the bytes that a row may have where a name has these two. */
+static size_t row_bytes(char folded, char raw, unsigned char to[3])
+{
+        size_t n = 0;
+        to[n++] = '*';
+        if (folded != '*')
+                to[n++] = (unsigned char)folded;
+        unsigned char other = (unsigned char)tolower((unsigned char)raw);
+        if (other != '*' && other != (unsigned char)folded)
+                to[n++] = other;
+        return n;
+}
+
 static void try_tables(struct file_trail *f, struct trail_hit *here, struct trail_hit *below)
 {
         const char *raw = f->raw[f->n - 1], *folded = f->folded[f->n - 1];
-        unsigned char a = (unsigned char)*folded, b = (unsigned char)tolower((unsigned char)*raw);
+        size_t raw_len = strlen(raw), folded_len = strlen(folded);
         if (strchr(folded, '~') || strchr(raw, '~')) { /* the short name of any */
                 for (int c = 0; c < 256; c++)
-                        try_list(f, (unsigned char)c, here, below);
+                        for (int e = 0; e < 256; e++)
+                                try_list(f, first_row[c][e], here, below);
                 return;
         }
-        try_list(f, '*', here, below);
-        try_list(f, a, here, below);
-        if (a != b)
-                try_list(f, b, here, below);
+        unsigned char first[3], last[3];
+        size_t first_n = row_bytes(*folded, *raw, first);
+        size_t last_n = row_bytes(folded_len ? folded[folded_len - 1] : '*',
+                                  raw_len ? raw[raw_len - 1] : '*', last);
+        for (size_t i = 0; i < first_n; i++)
+                for (size_t k = 0; k < last_n; k++)
+                        try_list(f, first_row[first[i]][last[k]], here, below);
 }
 
 /* The later of a user's rows decides: they are numbered from the last. */
@@ -265,7 +288,7 @@ static bool go(struct file_trail *f, const char *path, struct trail_here *here)
                         break;
                 free(f->v[--f->n].space);
         }
-        if (len + 1 > f->path_cap) {
+        if (!f->path || len + 1 > f->path_cap) {
                 f->path_cap = 2 * len + 64;
                 f->path = realloc(f->path, f->path_cap);
                 if (!f->path)

@@ -1,11 +1,14 @@
-/* git_shape.c - see git_shape.h. Called by the walk, apply and the classifier. It opens nothing. */
+/* git_shape.c - see git_shape.h. Called by the walk, apply and the classifier. It opens nothing.
+ */
 #include "policy/git_shape.h"
 
 #include "policy/file_class_fold.h"
 
+#include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 static const char *const names[] = {"HEAD", "objects", "refs", "commondir", NULL};
 
@@ -45,4 +48,14 @@ bool git_shape_is(unsigned bits)
 {
         unsigned whole = GIT_SHAPE_OBJECTS | GIT_SHAPE_REFS;
         return (bits & GIT_SHAPE_HEAD) && ((bits & GIT_SHAPE_COMMONDIR) || (bits & whole) == whole);
+}
+
+unsigned git_shape_at(int dir_fd)
+{
+        struct stat st;
+        unsigned bits = 0;
+        for (unsigned i = 0; names[i]; i++)
+                if (fstatat(dir_fd, names[i], &st, AT_SYMLINK_NOFOLLOW) == 0)
+                        bits |= 1U << i;
+        return bits;
 }

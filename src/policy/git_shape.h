@@ -1,5 +1,5 @@
 /* git_shape.h - what git takes for one of its directories: by name, and by what is in it (case 62).
- * Pure functions, used wherever something of a git directory must not pass as a plain file. */
+ * Used wherever something of a git directory must not pass as a plain file. */
 #ifndef POLICY_GIT_SHAPE_H
 #define POLICY_GIT_SHAPE_H
 
@@ -26,5 +26,8 @@ enum {
 unsigned git_shape_bit(const char *component, unsigned long len);
 const char *git_shape_bit_name(unsigned i);
 bool git_shape_is(unsigned bits);
+
+/* git_shape_at(dir_fd): the bits of what an open directory has; the only look at files here. */
+unsigned git_shape_at(int dir_fd);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "policy/fold.h"
 #include "policy/path_canon.h"
 
 #include <stdlib.h>
@@ -15,6 +16,7 @@ enum { ENC_SLASH = PATH_ENC_SLASH, STAR = '\002', STARS = '\003' };
 void glob_free(struct glob *g)
 {
         free(g->code);
+        free(g->folded);
         memset(g, 0, sizeof *g);
 }
 
@@ -44,6 +46,18 @@ static bool has_dot_segment(const char *s, size_t len)
                         return true;
         }
         return false;
+}
+
+/* glob_fold(g): stars and encoded slashes are control bytes, which folding leaves alone. */
+static int glob_fold(struct glob *g)
+{
+        if (fold_is_plain(g->code, g->len))
+                return 0;
+        g->folded = malloc(g->len * FOLD_GROWTH + 1);
+        if (!g->folded)
+                str_no_memory();
+        g->folded_len = fold_text(g->code, g->len, g->folded);
+        return g->folded_len <= GLOB_MAX ? 0 : -1;
 }
 
 int glob_parse(enum glob_kind kind, const char *s, size_t len, struct glob *g, struct err *err)
@@ -89,21 +103,24 @@ int glob_parse(enum glob_kind kind, const char *s, size_t len, struct glob *g, s
         }
         if (kind == GLOB_PATH && has_dot_segment(g->code, g->len))
                 return wrong(g, err, "this path has . or .. in it; write it straight");
+        if (glob_fold(g) < 0)
+                return wrong(g, err, "a pattern has at most 1024 bytes, also in small letters");
         return 0;
 }
 
 /* All places in the pattern where we could be are kept side by side, and each byte of the text
  * moves them on: never more than pattern times text steps. */
-bool glob_matches(const struct glob *g, const char *text, size_t len)
+static bool glob_run(enum glob_kind kind, const char *code, size_t code_len, const char *text,
+                     size_t len)
 {
         /* Most patterns begin with plain text that already decides. */
         size_t head = 0;
-        while (head < g->len && (unsigned char)g->code[head] > STARS) {
-                if (head >= len || text[head] != g->code[head])
+        while (head < code_len && (unsigned char)code[head] > STARS) {
+                if (head >= len || text[head] != code[head])
                         return false;
                 head++;
         }
-        if (head == g->len)
+        if (head == code_len)
                 return head == len;
 
         bool at[GLOB_MAX + 2] = {false};
@@ -111,14 +128,14 @@ bool glob_matches(const struct glob *g, const char *text, size_t len)
         at[head] = true;
         for (size_t i = head;; i++) {
                 /* A star may also stand for nothing. */
-                for (size_t k = head; k <= last && k < g->len; k++)
-                        if (at[k] && (g->code[k] == STAR || g->code[k] == STARS) && !at[k + 1]) {
+                for (size_t k = head; k <= last && k < code_len; k++)
+                        if (at[k] && (code[k] == STAR || code[k] == STARS) && !at[k + 1]) {
                                 at[k + 1] = true;
                                 if (k + 1 > last)
                                         last = k + 1;
                         }
                 if (i == len)
-                        return at[g->len];
+                        return at[code_len];
                 char c = text[i];
                 bool any = false;
                 /* From the far end, so that a place moved on is not moved twice. */
@@ -127,15 +144,15 @@ bool glob_matches(const struct glob *g, const char *text, size_t len)
                         if (!at[k])
                                 continue;
                         at[k] = false;
-                        if (k == g->len)
+                        if (k == code_len)
                                 continue;
-                        char want = g->code[k];
-                        size_t to = g->len + 1;
-                        if (want == STARS || (want == STAR && (g->kind == GLOB_VALUE || c != '/')))
+                        char want = code[k];
+                        size_t to = code_len + 1;
+                        if (want == STARS || (want == STAR && (kind == GLOB_VALUE || c != '/')))
                                 to = k;
                         else if (want == c || (want == ENC_SLASH && c == '/'))
                                 to = k + 1;
-                        if (to > g->len)
+                        if (to > code_len)
                                 continue;
                         at[to] = true;
                         any = true;
@@ -146,6 +163,18 @@ bool glob_matches(const struct glob *g, const char *text, size_t len)
                         return false;
                 last = new_last;
         }
+}
+
+bool glob_matches(const struct glob *g, const char *text, size_t len)
+{
+        return glob_run(g->kind, g->code, g->len, text, len);
+}
+
+bool glob_matches_folded(const struct glob *g, const char *text, size_t len)
+{
+        if (!g->folded)
+                return glob_matches(g, text, len);
+        return glob_run(g->kind, g->folded, g->folded_len, text, len);
 }
 
 void glob_print(const struct glob *g, struct buf *b)

@@ -21,6 +21,8 @@ struct glob {
         char *code; /* bytes, with stars as bytes that no text holds; owned */
         size_t len;
         enum glob_kind kind;
+        char *folded; /* the same folded (fold.h); NULL when that is the same; owned */
+        size_t folded_len;
 };
 
 /* glob_parse(kind, s, len, g, err): on failure -1, a sentence, and ${g} is empty. A path begins
@@ -31,6 +33,9 @@ bool glob_equal(const struct glob *, const struct glob *);
 
 /* glob_matches(g, text, len): for a path ${text} is one reading (path_canon.h). */
 bool glob_matches(const struct glob *, const char *text, size_t len);
+
+/* glob_matches_folded(g, text, len): the same for a folded ${text} (readings.h). */
+bool glob_matches_folded(const struct glob *, const char *text, size_t len);
 
 /* glob_print(g, b): the canonical spelling; parsing it gives ${g} again. */
 void glob_print(const struct glob *, struct buf *);

@@ -3,8 +3,10 @@
 #include "policy/match.h"
 
 #include "policy/path_canon.h"
+#include "policy/readings.h"
 
 #include <string.h>
+#include <strings.h>
 
 static bool host_matches(const struct rule_place *p, const struct host_name *h)
 {
@@ -28,33 +30,54 @@ static bool port_matches(const struct rule_place *p, bool is_grant, uint16_t por
         return !is_grant || port == 443 || port == 80;
 }
 
-/* Counting values or readings: how many there were and how many the pattern fits. */
+/* Counting values or readings: how many there were, how many the pattern fits, and whether it fits
+ * one in a spelling that some servers take for it. */
 struct tally {
         const struct glob *glob;
         size_t seen, fit;
+        bool is_loose; /* look for such spellings too */
+        bool has_loose;
+        bool is_dark; /* what is looked for cannot be read in this body */
 };
+
+static bool count_folded(void *ctx, const char *text, size_t len)
+{
+        struct tally *t = ctx;
+        t->has_loose = glob_matches_folded(t->glob, text, len);
+        return !t->has_loose;
+}
 
 static void count(void *ctx, const char *value, size_t len)
 {
         struct tally *t = ctx;
+        if (!value) {
+                t->is_dark = true;
+                return;
+        }
+        bool is_fit = glob_matches(t->glob, value, len);
         t->seen++;
-        t->fit += glob_matches(t->glob, value, len);
+        t->fit += is_fit;
+        if (!is_fit && t->is_loose && !t->has_loose && !readings_value(value, len, count_folded, t))
+                t->has_loose = true; /* who knows what is in so long a value */
 }
 
 static bool count_reading(void *ctx, const char *text, size_t len)
 {
         struct tally *t = ctx;
-        count(ctx, text, len);
+        t->seen++;
+        t->fit += glob_matches(t->glob, text, len);
         return t->fit == 0 || t->fit == t->seen; /* once they differ, the answer stands */
 }
 
 static enum match result(const struct tally *t)
 {
-        return t->fit == 0 ? MATCH_NO : t->fit == t->seen ? MATCH_ALL : MATCH_SOME;
+        if (t->fit == 0)
+                return t->has_loose ? MATCH_LOOSE : MATCH_NO;
+        return t->fit == t->seen ? MATCH_ALL : MATCH_SOME;
 }
 
-enum match match_place(const struct rule_place *p, bool is_grant, const struct host_name *host,
-                       uint16_t port, const struct path_canon *path)
+enum match match_place(const struct rule_place *p, bool is_grant, bool is_loose,
+                       const struct host_name *host, uint16_t port, const struct path_canon *path)
 {
         if (!host_matches(p, host) || !port_matches(p, is_grant, port))
                 return MATCH_NO;
@@ -64,6 +87,9 @@ enum match match_place(const struct rule_place *p, bool is_grant, const struct h
                 return MATCH_SOME;
         struct tally t = {.glob = &p->path};
         path_canon_each(path, count_reading, &t);
+        if (t.fit == 0 && is_loose &&
+            !readings_path(path->plain, path->plain_len, count_folded, &t))
+                t.has_loose = true;
         return result(&t);
 }
 
@@ -74,32 +100,68 @@ bool match_secret(const struct rule_secret *s, const struct host_name *host, uin
                 const struct rule_place *p = &s->places[i];
                 if (p->port == RULE_PORT_USUAL && port != (is_tls ? 443 : 80))
                         continue;
-                if (match_place(p, true, host, port, path) == MATCH_ALL)
+                if (match_place(p, true, false, host, port, path) == MATCH_ALL)
                         return true;
         }
         return false;
 }
 
-static enum match match_headers(const struct rule_cond *c, const struct request *q)
+/* count_list(t, value, len): to most servers a header is a list, and one with two values the same
+ * as two headers. */
+static void count_list(struct tally *t, const char *value, size_t len)
 {
-        struct tally t = {.glob = &c->value};
-        for (size_t i = 0; i < q->headers_n; i++)
-                if (strcmp(q->headers[i].name, c->name) == 0)
-                        count(&t, q->headers[i].value, q->headers[i].value_len);
+        const char *end = value + len;
+        while (t->fit == 0 && !t->has_loose && memchr(value, ',', (size_t)(end - value))) {
+                const char *comma = memchr(value, ',', (size_t)(end - value));
+                if (!readings_value(value, (size_t)(comma - value), count_folded, t))
+                        t->has_loose = true;
+                value = comma + 1;
+                if (!memchr(value, ',', (size_t)(end - value)) && !t->has_loose)
+                        (void)readings_value(value, (size_t)(end - value), count_folded, t);
+        }
+}
+
+static enum match match_headers(const struct rule_cond *c, const struct request *q, bool is_loose)
+{
+        struct tally t = {.glob = &c->value, .is_loose = is_loose};
+        for (size_t i = 0; i < q->headers_n; i++) {
+                const struct request_header *h = &q->headers[i];
+                if (strcmp(h->name, c->name) == 0) {
+                        count(&t, h->value, h->value_len);
+                } else if (is_loose && readings_header_is(h->name, c->name)) {
+                        struct tally other = {.glob = &c->value, .is_loose = true};
+                        count(&other, h->value, h->value_len);
+                        t.has_loose = t.has_loose || other.fit || other.has_loose;
+                } else {
+                        continue;
+                }
+                if (is_loose)
+                        count_list(&t, h->value, h->value_len);
+        }
         return result(&t);
 }
 
-static enum match match_query(const struct rule_cond *c, const struct request *q)
+/* A field of the query, or of the body's form. Loosely each also counts under any name that a
+ * server may take for it; exactly only under its own. */
+static enum match match_query(const struct rule_cond *c, const struct request *q, bool is_loose)
 {
-        struct tally t = {.glob = &c->value};
-        if (!q->query || match_query_each(q->query, q->query_len, c->name, count, &t))
-                return result(&t);
-        return MATCH_SOME; /* who knows what the server makes of it */
+        struct tally t = {.glob = &c->value, .is_loose = is_loose};
+        if (!q->query)
+                return MATCH_NO;
+        if (!match_query_each(q->query, q->query_len, c->name, false, count, &t))
+                return MATCH_SOME; /* who knows what the server makes of it */
+        if (t.fit == 0 && is_loose) {
+                struct tally other = {.glob = &c->value, .is_loose = true};
+                match_query_each(q->query, q->query_len, c->name, true, count, &other);
+                t.has_loose = other.fit || other.has_loose;
+        }
+        return result(&t);
 }
 
-static enum match match_body(const struct rule_cond *c, const struct request *q, bool is_grant)
+static enum match match_body(enum rule_where where, const struct rule_cond *c,
+                             const struct request *q, bool is_grant, bool is_loose)
 {
-        struct tally t = {.glob = &c->value};
+        struct tally t = {.glob = &c->value, .is_loose = is_loose};
         switch (q->body) {
         case REQUEST_BODY_NONE:
                 return MATCH_NO;
@@ -108,24 +170,60 @@ static enum match match_body(const struct rule_cond *c, const struct request *q,
         case REQUEST_BODY_UNREADABLE:
                 return MATCH_UNREADABLE;
         case REQUEST_BODY_IDLE:
-                return is_grant && c->where == RULE_FORM ? MATCH_ALL : MATCH_NO;
+                return is_grant && where == RULE_FORM ? MATCH_ALL : MATCH_NO;
         case REQUEST_BODY_READ:
-                q->body_each(q->body_ctx, c->where, c->name, count, &t);
+                q->body_each(q->body_ctx, where, c->name, false, count, &t);
+                if (t.fit == 0 && is_loose) {
+                        struct tally other = {.glob = &c->value, .is_loose = true};
+                        q->body_each(q->body_ctx, where, c->name, true, count, &other);
+                        t.has_loose = other.fit || other.has_loose;
+                }
+                if (t.is_dark && (is_grant || (t.fit == 0 && !t.has_loose)))
+                        return MATCH_UNREADABLE;
                 return result(&t);
         }
         return MATCH_UNREADABLE;
 }
 
-static enum match match_cond(const struct rule_cond *c, const struct request *q, bool is_grant)
+bool match_has_form(const struct request *q)
 {
+        for (size_t i = 0; i < q->headers_n; i++) {
+                const struct request_header *h = &q->headers[i];
+                static const char *const types[] = {"application/x-www-form-urlencoded",
+                                                    "multipart/"};
+                if (!readings_header_is(h->name, "content-type"))
+                        continue;
+                for (size_t k = 0; k < 2; k++)
+                        if (strncasecmp(h->value, types[k], strlen(types[k])) == 0)
+                                return true;
+        }
+        return false;
+}
+
+/* Many servers take a field from the query or from the form, whichever has it. */
+static enum match match_cond(const struct rule_cond *c, const struct request *q, bool is_grant,
+                             bool is_loose)
+{
+        enum match m;
         switch (c->where) {
         case RULE_HEADER:
-                return match_headers(c, q);
+                return match_headers(c, q, is_loose);
         case RULE_QUERY:
-                return match_query(c, q);
-        case RULE_JSON:
+                m = match_query(c, q, is_loose);
+                if (m != MATCH_NO || !is_loose || !match_has_form(q))
+                        return m;
+                m = match_body(RULE_FORM, c, q, is_grant, true);
+                return m == MATCH_ALL ? MATCH_LOOSE : m;
         case RULE_FORM:
-                return match_body(c, q, is_grant);
+                if (is_loose) {
+                        m = match_query(c, q, true);
+                        if (m != MATCH_NO)
+                                return m == MATCH_ALL ? MATCH_LOOSE : m;
+                }
+                return match_body(c->where, c, q, is_grant, is_loose);
+        case RULE_JSON:
+        case RULE_BODY:
+                return match_body(c->where, c, q, is_grant, is_loose);
         }
         return MATCH_SOME;
 }
@@ -147,15 +245,31 @@ static bool speaks_of(enum rule_verdict v, enum request_kind k)
         return true;
 }
 
+/* Some frameworks make a method large before they look at it. */
+static bool speaks_of_method(const struct rule *r, const char *method, bool is_loose)
+{
+        if (r->methods == RULE_METHODS_ALL || (r->methods & rule_method_bit(method)))
+                return true;
+        char large[32];
+        size_t n = strlen(method);
+        if (!is_loose || n >= sizeof large)
+                return false;
+        for (size_t i = 0; i <= n; i++)
+                large[i] =
+                        (char)(method[i] >= 'a' && method[i] <= 'z' ? method[i] - 32 : method[i]);
+        return r->methods & rule_method_bit(large);
+}
+
 enum match match_rule(const struct rule *r, const struct request *q)
 {
         if (!host_matches(&r->place, q->host) || !speaks_of(r->verdict, q->kind))
                 return MATCH_NO;
         bool is_read = q->kind == REQUEST_HTTP;
-        if (is_read && r->methods != RULE_METHODS_ALL && !(r->methods & rule_method_bit(q->method)))
+        bool is_loose = is_read && r->verdict != RULE_ALLOW;
+        if (is_read && !speaks_of_method(r, q->method, is_loose))
                 return MATCH_NO;
-        enum match all = match_place(&r->place, rule_is_grant(r->verdict), q->host, q->port,
-                                     is_read ? q->path : NULL);
+        enum match all = match_place(&r->place, rule_is_grant(r->verdict), is_loose, q->host,
+                                     q->port, is_read ? q->path : NULL);
         if (all == MATCH_NO)
                 return MATCH_NO;
         if (!is_read) {
@@ -166,13 +280,13 @@ enum match match_rule(const struct rule *r, const struct request *q)
         /* What can be answered without the body is answered first. */
         enum match body = MATCH_ALL;
         for (size_t i = 0; i < r->conds_n; i++) {
-                enum match m = match_cond(&r->conds[i], q, rule_is_grant(r->verdict));
+                enum match m = match_cond(&r->conds[i], q, rule_is_grant(r->verdict), is_loose);
                 if (m == MATCH_NO)
                         return MATCH_NO;
                 if (m == MATCH_NEEDS_BODY || m == MATCH_UNREADABLE)
                         body = m;
-                else if (m == MATCH_SOME)
-                        all = MATCH_SOME;
+                else if (m == MATCH_SOME || (m == MATCH_LOOSE && all == MATCH_ALL))
+                        all = m;
         }
         return body == MATCH_ALL ? all : body;
 }

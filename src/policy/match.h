@@ -34,7 +34,7 @@ struct request_header {
         size_t value_len;
 };
 
-/* Called with each value that was found. */
+/* Called with each value that was found; with NULL when the body cannot be read in that way. */
 typedef void request_visit(void *ctx, const char *value, size_t len);
 
 struct request {
@@ -49,17 +49,21 @@ struct request {
         const struct request_header *headers;
         size_t headers_n;
         enum request_body body;
-        /* body_each(body_ctx, where, name, visit, ctx): call ${visit} with every value of the JSON
-         * pointer or form field ${name}: strings as they are, numbers and words as JSON writes
+        bool is_partial; /* unreadable, and not all that a server may find was looked at */
+        bool is_message; /* the body is a message of the WebSocket that this request opened */
+        /* body_each(body_ctx, where, name, is_loose, visit, ctx): call ${visit} with every value of
+         * the JSON pointer or form field ${name}, ${is_loose} as with match_query_each: strings as they are, numbers and words as JSON writes
          * them, objects and arrays as their compact text. When the document is an array, a pointer
-         * is also tried on each element, so that a batch hides nothing. */
-        void (*body_each)(void *body_ctx, enum rule_where, const char *name, request_visit *,
-                          void *ctx);
+         * is also tried on each element, so that a batch hides nothing. Of a body that cannot be
+         * read it shows, loosely, what could be made out: enough to refuse by. */
+        void (*body_each)(void *body_ctx, enum rule_where, const char *name, bool is_loose,
+                          request_visit *, void *ctx);
         void *body_ctx;
 };
 
 enum match {
         MATCH_NO,
+        MATCH_LOOSE,      /* only in a spelling that some servers take for it: readings.h */
         MATCH_SOME,       /* in one reading, or for one of several values */
         MATCH_ALL,        /* in every reading, for every value */
         MATCH_NEEDS_BODY, /* it depends on a body that has not been read */
@@ -68,10 +72,12 @@ enum match {
 
 enum match match_rule(const struct rule *, const struct request *);
 
-/* match_place(place, is_grant, host, port, path): the part about where. ${path} may be NULL when
+/* match_place(place, is_grant, is_loose, host, port, path): the part about where. ${is_grant}: what
+ * a place without a port means. ${is_loose}: in every reading that a server may have of ${path}, as
+ * a refusal or a question wants it. ${path} may be NULL when
  * the bytes pass unread; a place with a path then gives MATCH_SOME. */
-enum match match_place(const struct rule_place *, bool is_grant, const struct host_name *,
-                       uint16_t port, const struct path_canon *);
+enum match match_place(const struct rule_place *, bool is_grant, bool is_loose,
+                       const struct host_name *, uint16_t port, const struct path_canon *);
 
 /* match_secret(secret, host, port, is_tls, path): may this secret be shown there? Only over TLS
  * unless its line says plain, and only at a place that fits in every reading of ${path}; a place
@@ -79,9 +85,14 @@ enum match match_place(const struct rule_place *, bool is_grant, const struct ho
 bool match_secret(const struct rule_secret *, const struct host_name *, uint16_t port, bool is_tls,
                   const struct path_canon *);
 
-/* match_query_each(query, len, name, visit, ctx): each value of ${name} in "a=1&b=2", decoded; also
- * for form bodies. False when another program might read the query in another way (a broken escape,
+/* match_has_form(request): does it say that its body is a form? */
+bool match_has_form(const struct request *);
+
+/* match_query_each(query, len, name, is_loose, visit, ctx): each value of ${name} in "a=1&b=2",
+ * decoded; also for form bodies. ${is_loose}: in every spelling of the name that a server may take
+ * for it (readings.h). False when another program might read the query in another way (a broken escape,
  * a bare ";"), after visiting what the usual reading gives. */
-bool match_query_each(const char *query, size_t len, const char *name, request_visit *, void *ctx);
+bool match_query_each(const char *query, size_t len, const char *name, bool is_loose,
+                      request_visit *, void *ctx);
 
 #endif

@@ -5,6 +5,8 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "policy/fold.h"
+#include "policy/path_steps.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,15 +18,6 @@ enum {
         ODD_PARAMS = 4,       /* some drop ;x from a segment */
         ODD_PERCENT = 8,      /* some decode twice */
 };
-
-static int hex(char c)
-{
-        if (c >= '0' && c <= '9')
-                return c - '0';
-        if (c >= 'a' && c <= 'f')
-                return c - 'a' + 10;
-        return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
 
 static bool is_unreserved(unsigned char c)
 {
@@ -85,8 +78,8 @@ long path_canon_decode(const char *bytes, size_t len, char *out, const char **wh
                 unsigned char c = (unsigned char)bytes[i];
                 bool is_encoded = c == '%';
                 if (is_encoded) {
-                        int high = i + 2 < len ? hex(bytes[i + 1]) : -1;
-                        int low = i + 2 < len ? hex(bytes[i + 2]) : -1;
+                        int high = i + 2 < len ? path_step_hex(bytes[i + 1]) : -1;
+                        int low = i + 2 < len ? path_step_hex(bytes[i + 2]) : -1;
                         if (high < 0 || low < 0) {
                                 *why = "a % in a path is followed by two hexadecimal digits";
                                 return -1;
@@ -132,7 +125,8 @@ static size_t normal(const char *bytes, size_t len, char *out)
         for (size_t i = 0; i < len; i++) {
                 unsigned char c = (unsigned char)bytes[i];
                 if (c == '%') {
-                        c = (unsigned char)(hex(bytes[i + 1]) * 16 + hex(bytes[i + 2]));
+                        c = (unsigned char)(path_step_hex(bytes[i + 1]) * 16 +
+                                            path_step_hex(bytes[i + 2]));
                         i += 2;
                         if (is_path_mark(c)) {
                                 static const char digits[] = "0123456789ABCDEF";
@@ -188,56 +182,6 @@ static bool has_dot_segment(const char *s, size_t len)
         return false;
 }
 
-/* Decode %XX again in a reading, as often as there is something to decode. */
-static size_t decode_more(char *s, size_t len)
-{
-        for (bool again = true; again;) {
-                size_t n = 0;
-                again = false;
-                for (size_t i = 0; i < len; i++) {
-                        if (s[i] == '%' && i + 2 < len && hex(s[i + 1]) >= 0 &&
-                            hex(s[i + 2]) >= 0) {
-                                char c = (char)(hex(s[i + 1]) * 16 + hex(s[i + 2]));
-                                s[n++] = c == '/' ? PATH_ENC_SLASH : c;
-                                i += 2;
-                                again = true;
-                        } else {
-                                s[n++] = s[i];
-                        }
-                }
-                len = n;
-        }
-        return len;
-}
-
-static void decode_slashes(char *s, size_t len)
-{
-        for (size_t i = 0; i < len; i++)
-                if (s[i] == PATH_ENC_SLASH)
-                        s[i] = '/';
-}
-
-static size_t drop_params(char *s, size_t len)
-{
-        size_t n = 0;
-        bool is_param = false;
-        for (size_t i = 0; i < len; i++) {
-                is_param = s[i] == ';' || (is_param && s[i] != '/');
-                if (!is_param)
-                        s[n++] = s[i];
-        }
-        return n;
-}
-
-static size_t merge_slashes(char *s, size_t len)
-{
-        size_t n = 0;
-        for (size_t i = 0; i < len; i++)
-                if (s[i] != '/' || n == 0 || s[n - 1] != '/')
-                        s[n++] = s[i];
-        return n;
-}
-
 static unsigned oddities(const char *s, size_t len)
 {
         unsigned odd = 0;
@@ -248,7 +192,10 @@ static unsigned oddities(const char *s, size_t len)
                         odd |= ODD_ENC_SLASH;
                 if (s[i] == ';')
                         odd |= ODD_PARAMS;
-                if (s[i] == '%' && i + 2 < len && hex(s[i + 1]) >= 0 && hex(s[i + 2]) >= 0)
+                if (s[i] != '%' || i + 2 >= len)
+                        continue;
+                if ((s[i + 1] | 32) == 'u' || /* %uXXXX of old Windows */
+                    (path_step_hex(s[i + 1]) >= 0 && path_step_hex(s[i + 2]) >= 0))
                         odd |= ODD_PERCENT;
         }
         return odd;
@@ -259,7 +206,7 @@ static unsigned oddities(const char *s, size_t len)
 static const char *hidden_danger(const struct path_canon *p, char *scratch)
 {
         memcpy(scratch, p->plain, p->plain_len);
-        size_t n = decode_more(scratch, p->plain_len);
+        size_t n = path_step_decode(scratch, p->plain_len);
         for (size_t i = 0; i < n; i++) {
                 unsigned char c = (unsigned char)scratch[i];
                 if (c != PATH_ENC_SLASH && bad_plain(c))
@@ -268,10 +215,57 @@ static const char *hidden_danger(const struct path_canon *p, char *scratch)
         }
         if (!is_utf8(scratch, n))
                 return "decoded twice, this path is not UTF-8";
-        decode_slashes(scratch, n);
+        path_step_slashes(scratch, n);
         if (has_dot_segment(scratch, n))
                 return "this path hides . or .. behind an encoding or a ; and is refused";
         return NULL;
+}
+
+/* has_folded_dots(s, n): does a segment become . or .. for a server that takes full-width dots for
+ * dots, or sees neither blanks nor streams at the end of a name? */
+static bool has_folded_dots(const char *s, size_t n, char *scratch)
+{
+        n = fold_text(s, n, scratch);
+        path_step_slashes(scratch, n);
+        for (size_t i = 0, end; i < n; i = end + 1) {
+                for (end = i; end < n && scratch[end] != '/';)
+                        end++;
+                size_t dots = 0;
+                while (i + dots < end && scratch[i + dots] == '.')
+                        dots++;
+                size_t after = i + dots;
+                while (after < end && scratch[after] == ' ')
+                        after++;
+                bool is_end = after == end || scratch[after] == ';' || scratch[after] == ':';
+                if ((dots == 1 || dots == 2) && is_end)
+                        return true;
+        }
+        return false;
+}
+
+static const char *folded_danger(const struct path_canon *p, char *scratch)
+{
+        char *folded = malloc(p->plain_len * FOLD_GROWTH + 1);
+        if (!folded)
+                str_no_memory();
+        memcpy(scratch, p->plain, p->plain_len);
+        size_t n = path_step_decode(scratch, p->plain_len);
+        bool is_bad = has_folded_dots(p->plain, p->plain_len, folded) ||
+                      has_folded_dots(scratch, n, folded);
+        free(folded);
+        return is_bad ? "this path hides . or .. behind blanks or letters that some servers take "
+                        "for dots, and is refused"
+                      : NULL;
+}
+
+/* is_common(s, n): only what no server folds and what is no dot at the end of a segment. */
+static bool is_common(const char *s, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if ((unsigned char)s[i] >= 0x80 || s[i] == '%' ||
+                    (s[i] == '.' && (i == 0 || s[i - 1] == '/')))
+                        return false;
+        return true;
 }
 
 int path_canon_parse(const char *bytes, size_t len, struct path_canon *p, struct err *err)
@@ -299,6 +293,8 @@ int path_canon_parse(const char *bytes, size_t len, struct path_canon *p, struct
                 p->odd = oddities(p->plain, p->plain_len);
                 why = p->odd ? hidden_danger(p, scratch) : NULL;
         }
+        if (!why && decoded >= 0 && !is_common(p->plain, p->plain_len))
+                why = folded_danger(p, scratch);
         free(scratch);
         if (!why)
                 return 0;
@@ -330,15 +326,15 @@ void path_canon_each(const struct path_canon *p, bool (*visit)(void *, const cha
                 size_t n = p->plain_len;
                 memcpy(s, p->plain, n);
                 if (set & ODD_PERCENT)
-                        n = decode_more(s, n);
+                        n = path_step_decode(s, n);
                 if (set & 16)
-                        n = drop_params(s, n);
+                        n = path_step_params(s, n);
                 if (set & ODD_ENC_SLASH)
-                        decode_slashes(s, n);
+                        path_step_slashes(s, n);
                 if (set & ODD_PARAMS)
-                        n = drop_params(s, n);
+                        n = path_step_params(s, n);
                 if (set & ODD_DOUBLE_SLASH)
-                        n = merge_slashes(s, n);
+                        n = path_step_merge(s, n);
                 if (!visit(ctx, s, n))
                         break;
         }

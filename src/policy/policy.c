@@ -39,7 +39,8 @@ static bool one(const struct policy_layer *layer, const struct rule_line *line,
                 decided(d, POLICY_DENY, is_all ? POLICY_BY_LINE : POLICY_BY_AMBIGUITY, layer, line);
                 return true;
         case RULE_ASK:
-                decided(d, is_all ? POLICY_ASK : POLICY_DENY,
+                /* Another spelling of what is asked about: policy_decide asks if it would pass. */
+                decided(d, is_all || m == MATCH_LOOSE ? POLICY_ASK : POLICY_DENY,
                         is_all ? POLICY_BY_LINE : POLICY_BY_AMBIGUITY, layer, line);
                 return true;
         case RULE_ALLOW:
@@ -74,7 +75,8 @@ void policy_decide(const struct policy *p, const struct request *q, struct polic
         decided(d, POLICY_DENY, POLICY_BY_DEFAULT, NULL, NULL);
         if (by_deny_hard(p, q, d))
                 return;
-        /* A project may turn an allow from below into a question, never a refusal into one. */
+        /* A project may turn an allow from below into a question, never a refusal into one. So may
+         * an ask line that speaks of another spelling of the request. */
         struct policy_decision question = {0};
         bool is_questioned = false;
         struct policy_walk w;
@@ -87,6 +89,13 @@ void policy_decide(const struct policy *p, const struct request *q, struct polic
                 if (layer == done || line->rule.verdict == RULE_DENY_HARD ||
                     !one(layer, line, q, &got))
                         continue;
+                bool is_spelling = got.verdict == POLICY_ASK && got.why == POLICY_BY_AMBIGUITY;
+                if (is_spelling) {
+                        if (!is_questioned)
+                                question = got;
+                        is_questioned = true;
+                        continue;
+                }
                 done = layer;
                 bool is_final = layer->rank != POLICY_PROJECT || got.verdict == POLICY_DENY ||
                                 got.verdict == POLICY_NEEDS_BODY;

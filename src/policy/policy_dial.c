@@ -32,7 +32,7 @@ static bool by_deny_hard(const struct policy *p, const struct host_name *host, u
         while (policy_walk_next(&w, &layer, &line)) {
                 const struct rule *r = &line->rule;
                 if (r->verdict == RULE_DENY_HARD && is_whole(r) &&
-                    match_place(&r->place, false, host, port, NULL) == MATCH_ALL) {
+                    match_place(&r->place, false, false, host, port, NULL) == MATCH_ALL) {
                         refused(d, layer, line);
                         return true;
                 }
@@ -54,7 +54,7 @@ static void may_ask(const struct policy *p, const struct host_name *host, uint16
                 const struct rule *r = &line->rule;
                 bool is_grant = r->verdict == RULE_ALLOW || r->verdict == RULE_ASK;
                 if ((!is_grant && !is_deny(r)) || layer == silent ||
-                    match_place(&r->place, is_grant, host, port, NULL) == MATCH_NO)
+                    match_place(&r->place, is_grant, false, host, port, NULL) == MATCH_NO)
                         continue;
                 if (is_deny(r) && !is_whole(r))
                         continue; /* of other requests it says nothing */

@@ -11,7 +11,8 @@
  *   args    --skip-prompts ...         put after the command, before the user's own arguments
  *   env     NAME=VALUE                 set in the box; %HOME% and %WORKSPACE% are replaced
  *   pass    NAME                       taken from the caller if set; never a credential
- *   limit   memory=8G cpu=2 pids=4096  keys: memory cpu pids files disk time inotify; or =none
+ *   limit   memory=8G cpu=2 pids=4096  keys: memory cpu pids files disk time inotify
+ *                                      door-memory; or =none
  *   persist ~/.x/sessions              outlives the box
  *   seed copy  ~/.x/y                  host file or directory copied into the box's home
  *   seed json  ~/.x/s.json drop=KEY,KEY keep=KEY set=/json/pointer=VALUE

@@ -40,12 +40,14 @@ bool profile_check_env_name(const char *name)
                strspn(name, LETTERS DIGITS "_") == n;
 }
 
+enum { DOOR_MEMORY_MIN = 8 << 20 };
+
 int profile_limit_check(const char *word, struct err *err)
 {
-        static const char *const keys[] = {"memory", "cpu",  "pids",   "files",
-                                           "disk",   "time", "inotify"};
+        static const char *const keys[] = {"memory", "cpu",  "pids",    "files",
+                                           "disk",   "time", "inotify", "door-memory"};
         enum { SIZE, CORES, COUNT, DURATION, KEYS_N = sizeof keys / sizeof *keys };
-        static const int kinds[] = {SIZE, CORES, COUNT, COUNT, SIZE, DURATION, COUNT};
+        static const int kinds[] = {SIZE, CORES, COUNT, COUNT, SIZE, DURATION, COUNT, SIZE};
 
         size_t n = strcspn(word, "=");
         const char *value = word[n] ? word + n + 1 : "";
@@ -64,7 +66,9 @@ int profile_limit_check(const char *word, struct err *err)
                 const char *near = str_suggest(key, keys, KEYS_N);
                 err_set(err, E_INPUT, "\"%s\" is not a limit", key);
                 return near ? err_hint(err, "did you mean \"%s\"?", near)
-                            : err_hint(err, "known: memory cpu pids files disk time inotify");
+                            : err_hint(
+                                      err,
+                                      "known: memory cpu pids files disk time inotify door-memory");
         }
 
         if (strcmp(value, "none") == 0)
@@ -99,6 +103,10 @@ int profile_limit_check(const char *word, struct err *err)
         }
         if (bad || got == 0)
                 return err_set(err, E_INPUT, "%s wants %s, not \"%.32s\"", keys[k], form, value);
+        if (strcmp(keys[k], "door-memory") == 0 && got < DOOR_MEMORY_MIN)
+                return err_set(err, E_INPUT,
+                               "door-memory=%.32s is too little: the door needs at least 8M",
+                               value);
         return 0;
 }
 

@@ -122,9 +122,9 @@ static int on_pass(struct at *a)
 static int on_limit(struct at *a)
 {
         if (a->w->n < 2)
-                return wrong(
-                        a, 1,
-                        "\"limit\" wants memory=, cpu=, pids=, files=, disk=, time= or inotify=");
+                return wrong(a, 1,
+                             "\"limit\" wants memory=, cpu=, pids=, files=, disk=, time=, inotify= "
+                             "or door-memory=");
         for (size_t i = 1; i < a->w->n; i++) {
                 a->bad = i;
                 if (profile_limit_check(a->w->v[i], a->err) < 0)

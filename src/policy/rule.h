@@ -53,9 +53,10 @@ struct rule_place {
         bool is_shared; /* a wildcard whose names belong to strangers: worth a warning */
 };
 
-enum rule_where { RULE_HEADER, RULE_QUERY, RULE_JSON, RULE_FORM };
+enum rule_where { RULE_HEADER, RULE_QUERY, RULE_JSON, RULE_FORM, RULE_BODY };
 
-/* h:NAME=GLOB, q:NAME=GLOB, json:/POINTER=GLOB, form:NAME=GLOB; all of a rule must hold. */
+/* h:NAME=GLOB, q:NAME=GLOB, json:/POINTER=GLOB, form:NAME=GLOB, body:text=GLOB, body:graphql=GLOB,
+ * body:xml/NAME=GLOB; all of a rule must hold. */
 struct rule_cond {
         enum rule_where where;
         char *name; /* a header's in small letters */
@@ -85,7 +86,9 @@ enum rule_source {
         RULE_FROM_FILE,
         RULE_FROM_AWS,
         RULE_FROM_VAULT,
-        RULE_FROM_LOGIN, /* the host's login of an agent: claude, codex */
+        RULE_FROM_LOGIN,   /* the host's login of an agent: claude, codex */
+        RULE_FROM_ANY,     /* the variable if it is set, else the vault */
+        RULE_FROM_KEYRING, /* the desktop's, by D-Bus */
 };
 enum rule_form {
         RULE_AS_BEARER,

@@ -125,7 +125,11 @@ enum { OPTIONS_N = sizeof options / sizeof *options };
 static const struct {
         const char *prefix;
         enum rule_where where;
-} conds[] = {{"h", RULE_HEADER}, {"q", RULE_QUERY}, {"json", RULE_JSON}, {"form", RULE_FORM}};
+} conds[] = {{"h", RULE_HEADER},
+             {"q", RULE_QUERY},
+             {"json", RULE_JSON},
+             {"form", RULE_FORM},
+             {"body", RULE_BODY}};
 enum { CONDS_N = sizeof conds / sizeof *conds, CONDS_MAX = 16 };
 
 /* A field name of HTTP: token characters, in small letters. */
@@ -146,6 +150,10 @@ static const char *cond_name_fault(enum rule_where where, char *name)
                 return "a name is missing before =";
         if (where == RULE_HEADER && !header_name(name))
                 return "this is not the name of a header";
+        bool is_xml = str_starts(name, "xml/") && name[4];
+        if (where == RULE_BODY && !is_xml && strcmp(name, "text") != 0 &&
+            strcmp(name, "graphql") != 0)
+                return "body: wants text, graphql or xml/NAME, such as body:text=*word*";
         if (where == RULE_JSON && name[0] != '/')
                 return "json: wants a pointer, such as json:/params/name=*";
         return NULL;
@@ -187,7 +195,7 @@ static int unknown(const char *name, struct err *err)
         free(shown);
         if (near)
                 return err_hint(err, "did you mean \"%s=\"?", near);
-        return err_hint(err, "known: rate= bytes= hosts= to= ca= reason= h: q: json: form:");
+        return err_hint(err, "known: rate= bytes= hosts= to= ca= reason= h: q: json: form: body:");
 }
 
 static int one(struct rule *r, const char *word, struct err *err)

@@ -65,7 +65,8 @@ static void put_cond(struct buf *b, const struct rule_cond *c)
         static const char *const prefix[] = {[RULE_HEADER] = "h:",
                                              [RULE_QUERY] = "q:",
                                              [RULE_JSON] = "json:",
-                                             [RULE_FORM] = "form:"};
+                                             [RULE_FORM] = "form:",
+                                             [RULE_BODY] = "body:"};
         struct buf word = {0};
         buf_put_str(&word, prefix[c->where]);
         buf_put_str(&word, c->name);

@@ -23,6 +23,7 @@ static const struct {
         [RULE_FROM_ENV] = {"env", MAYBE},     [RULE_FROM_CMD] = {"cmd", ALWAYS},
         [RULE_FROM_FILE] = {"file", ALWAYS},  [RULE_FROM_AWS] = {"aws", MAYBE},
         [RULE_FROM_VAULT] = {"vault", MAYBE}, [RULE_FROM_LOGIN] = {"login", ALWAYS},
+        [RULE_FROM_ANY] = {"any", MAYBE},     [RULE_FROM_KEYRING] = {"keyring", MAYBE},
 };
 enum { SOURCES_N = sizeof sources / sizeof *sources };
 
@@ -97,7 +98,9 @@ static int parse_source(struct at *a)
                         k = i;
         }
         if (k == SOURCES_N)
-                return suggest(a, "a source is wanted here: env, cmd, file, aws, vault or login",
+                return suggest(a,
+                               "a source is wanted here: any, env, cmd, file, aws, vault, "
+                               "keyring or login",
                                names, SOURCES_N);
         a->s->source = (enum rule_source)k;
         a->i++;
@@ -109,7 +112,8 @@ static int parse_source(struct at *a)
                                                        : "file wants a path");
         }
         const char *arg = word(a);
-        if (!rule_text_ok(arg) || (k == RULE_FROM_ENV && !profile_check_env_name(arg)))
+        if (!rule_text_ok(arg) ||
+            ((k == RULE_FROM_ENV || k == RULE_FROM_ANY) && !profile_check_env_name(arg)))
                 return wrong(a, "this cannot be where a secret comes from");
         if (k == RULE_FROM_FILE && arg[0] != '/' && !str_starts(arg, "~/"))
                 return wrong(a, "file wants a path, absolute or below ~/");

@@ -76,13 +76,13 @@ static int on_ttl(struct rule_secret *s, const char *v, struct err *err)
 
 static int on_refresh(struct rule_secret *s, const char *v, struct err *err)
 {
-        if (s->source == RULE_FROM_ENV)
-                return wrong(err, "a variable does not change: refresh= is for cmd, file, aws and "
-                                  "vault");
+        if (s->source == RULE_FROM_ENV || s->source == RULE_FROM_ANY)
+                return wrong(err, "a variable does not change: refresh= is for cmd, file, aws, "
+                                  "vault and keyring");
         if (s->source == RULE_FROM_LOGIN)
                 return wrong(err,
                              "a login is refreshed when it must be: refresh= is for cmd, file, "
-                             "aws and vault");
+                             "aws, vault and keyring");
         if (str_duration(v, &s->refresh_s) < 0 || !s->refresh_s)
                 return wrong(err, "refresh= wants a time, such as refresh=30m");
         return 0;

@@ -112,8 +112,21 @@ static void put(enum secret_coding coding, const char *text, size_t n, struct bu
         case SECRET_HEX:
                 put_hex(text, n, out);
                 break;
-        case SECRET_BASE32:
-                put_bits(text, n, 0, 5, base32_dns, out);
+        case SECRET_BASE32_0:
+        case SECRET_BASE32_1:
+        case SECRET_BASE32_2:
+        case SECRET_BASE32_3:
+        case SECRET_BASE32_4:
+                put_bits(text, n, (size_t)(coding - SECRET_BASE32_0), 5, base32_dns, out);
+                break;
+        case SECRET_HEAD:
+                if (n >= SECRET_ENDS_MIN)
+                        buf_put(out, text,
+                                n >= SECRET_LONG_MIN ? SECRET_HEAD_LONG : SECRET_HEAD_LEN);
+                break;
+        case SECRET_TAIL:
+                if (n >= SECRET_ENDS_MIN)
+                        buf_put(out, text + n - SECRET_TAIL_LEN, SECRET_TAIL_LEN);
                 break;
         case SECRET_PERCENT:
                 put_percent(text, n, out);
@@ -147,7 +160,13 @@ static bool is_own(enum secret_coding coding, const char *text, size_t n, const 
         case SECRET_BASE64_1:
         case SECRET_BASE64_2:
         case SECRET_HEX:
-        case SECRET_BASE32:
+        case SECRET_BASE32_0:
+        case SECRET_BASE32_1:
+        case SECRET_BASE32_2:
+        case SECRET_BASE32_3:
+        case SECRET_BASE32_4:
+        case SECRET_HEAD:
+        case SECRET_TAIL:
                 return true;
         case SECRET_CODINGS:
                 break;

@@ -23,13 +23,38 @@ enum secret_coding {
         SECRET_BASE64URL_0, /* only where it differs from the one above */
         SECRET_BASE64URL_1,
         SECRET_BASE64URL_2,
-        SECRET_HEX,     /* small letters; found in any case */
-        SECRET_BASE32,  /* as DNS labels carry it: small letters, no padding, alignment 0 */
+        SECRET_HEX,      /* small letters; found in any case */
+        SECRET_BASE32_0, /* as DNS labels carry it: small letters, no padding; at each alignment */
+        SECRET_BASE32_1,
+        SECRET_BASE32_2,
+        SECRET_BASE32_3,
+        SECRET_BASE32_4,
         SECRET_PERCENT, /* what encodeURIComponent makes of it; only where it differs from RAW */
         SECRET_JSON,    /* with \" \\ \/; only where it differs */
         SECRET_HTML,    /* with &amp; &lt; &gt; &quot; &#39;; only where it differs */
+        SECRET_HEAD,    /* the beginning of a long one, as a page that cuts it shows it */
+        SECRET_TAIL,    /* its end */
         SECRET_CODINGS,
 };
+
+/* So long must a text be that its ends count, and so long are they. A beginning is longer where
+ * there is room, because the first letters of a key are the maker's and known to everybody: who can
+ * guess the rest of an end may not be told that he was right. */
+enum {
+        SECRET_ENDS_MIN = 32,
+        SECRET_TAIL_LEN = 16,
+        SECRET_HEAD_LEN = 20,
+        SECRET_LONG_MIN = 40,
+        SECRET_HEAD_LONG = 32,
+};
+
+/* secret_form_is_nested(inner, coding): is a text in one writing, written again in the other, looked
+ * for? Base64 or hexadecimal of base64 or hexadecimal. */
+static inline bool secret_form_is_nested(enum secret_coding inner, enum secret_coding coding)
+{
+        return ((inner >= SECRET_BASE64_0 && inner <= SECRET_BASE64_2) || inner == SECRET_HEX) &&
+               coding >= SECRET_BASE64_0 && coding <= SECRET_HEX;
+}
 
 /* secret_form_put(coding, text, n, out): append that writing. False when the coding has none of its
  * own for this text (it would be the same as RAW, or shorter than 8 bytes). */

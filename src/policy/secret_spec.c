@@ -82,11 +82,12 @@ static void split(const char *text, struct spec *s)
 
 static int put_source(const struct spec *s, struct buf *b, struct err *err)
 {
-        static const char *const words[] = {"env", "vault", "file", "aws", "login"};
+        static const char *const words[] = {"env",   "vault", "file",   "aws",
+                                            "login", "any",   "keyring"};
         if (!s->source) {
                 bool is_aws = s->forms && s->forms_n == 5 && strncmp(s->forms, "sigv4", 5) == 0 &&
                               strcmp(s->name, "AWS") == 0;
-                buf_put_str(b, is_aws ? " from aws" : " from env");
+                buf_put_str(b, is_aws ? " from aws" : " from any");
                 return 0;
         }
         const char *colon = memchr(s->source, ':', s->source_n);
@@ -104,10 +105,11 @@ static int put_source(const struct spec *s, struct buf *b, struct err *err)
                 return 0;
         }
         /* It may be the value itself, so it is not repeated. */
-        return err_set(err, E_USAGE,
-                       "behind the \"=\" of secret %s stands a source: env, vault, file:PATH, aws "
-                       "or login:AGENT, and never a value (set it with: ostiary secret set %s)",
-                       s->name, s->name);
+        return err_set(
+                err, E_USAGE,
+                "behind the \"=\" of secret %s stands a source: env, vault, keyring, "
+                "file:PATH, aws or login:AGENT, and never a value (set it with: ostiary secret set %s)",
+                s->name, s->name);
 }
 
 /* put_forms(s, b): "header:x-foo,bearer" as "header x-foo,bearer". */

@@ -6,6 +6,7 @@
 #include "role/role.h"
 
 #include "base/cleanup.h"
+#include "base/confine.h"
 #include "base/err.h"
 #include "role/filter.h"
 
@@ -141,6 +142,8 @@ static int drop_capabilities(struct err *err)
 
 int role_confine(const struct role_needs *n, struct err *err)
 {
+        if (confine_memory(n->memory ? n->memory : CONFINE_MEMORY, err) < 0)
+                return -1;
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
             prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
                 return err_sys(err, "set no_new_privs");

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct err;
@@ -20,9 +21,10 @@ struct role_needs {
         bool may_read_files; /* dial: resolv.conf, hosts; by Landlock only what is in `files` */
         const char *const *files;
         size_t files_n;
+        uint64_t memory; /* bytes that the kernel lets it have; 0: CONFINE_MEMORY */
 };
 
-/* role_confine(needs, err): no_new_privs, Landlock, an empty network namespace unless may_dial, no
+/* role_confine(needs, err): a bound on its memory, no_new_privs, Landlock, an empty network namespace unless may_dial, no
  * capabilities, seccomp allow-list (kill on anything else; opening a file where none is allowed
  * fails with EACCES, since libraries try that in passing). A role without files and network has an
  * empty root as well. Reads back that it holds. Call it before the first thread. */

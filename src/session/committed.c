@@ -11,7 +11,20 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool committed_file(const struct ws_change *ch, const struct git_path *p)
+/* A file up to this size is read; of a larger one the sizes are compared first. */
+enum { COMMITTED_SMALL = 1 << 20 };
+#define COMMITTED_UNTOLD_MAX ((uint64_t)256 << 20) /* of an entry whose size nobody tells */
+
+/* committed_may_be(r, p, size): can a file of that size be what the entry has? */
+static bool committed_may_be(struct git_repo *r, const struct git_path *p, uint64_t size)
+{
+        uint64_t is;
+        if (size <= COMMITTED_SMALL)
+                return true;
+        return r && git_blob_size(r, p, &is) ? is == size : size <= COMMITTED_UNTOLD_MAX;
+}
+
+static bool committed_file(const struct ws_change *ch, struct git_repo *r, const struct git_path *p)
 {
         struct ws_node node;
         char id[GIT_ID_MAX + 1];
@@ -19,8 +32,8 @@ static bool committed_file(const struct ws_change *ch, const struct git_path *p)
         if (p->mode != (is_exec ? 0100755u : 0100644u))
                 return false;
         _cleanup_close_ int fd = ws_view_file(&ch->root->after, ch->path, &node, NULL);
-        return fd >= 0 && git_blob_of_file(fd, node.size, strlen(p->id), id) &&
-               strcmp(id, p->id) == 0;
+        return fd >= 0 && committed_may_be(r, p, node.size) &&
+               git_blob_of_file(fd, node.size, strlen(p->id), id) && strcmp(id, p->id) == 0;
 }
 
 static bool committed_link(const struct ws_change *ch, const struct git_path *p)
@@ -33,14 +46,15 @@ static bool committed_link(const struct ws_change *ch, const struct git_path *p)
         return strcmp(id, p->id) == 0;
 }
 
-/* committed_same(ch, p): has the box's work tree what its HEAD has? */
-static bool committed_same(const struct ws_change *ch, const struct git_path *p)
+/* committed_same(ch, r, p): has the box's work tree what its HEAD has? ${r}: whose touched has ${p},
+ * or NULL. */
+static bool committed_same(const struct ws_change *ch, struct git_repo *r, const struct git_path *p)
 {
         switch (ch->after.kind) {
         case WS_NONE:
                 return p->mode == 0;
         case WS_FILE:
-                return committed_file(ch, p);
+                return committed_file(ch, r, p);
         case WS_LINK:
                 return committed_link(ch, p);
         case WS_DIR:
@@ -85,7 +99,7 @@ enum committed committed_of(const struct git_fetch *f, const struct ws_change *c
                 return COMMITTED_AND_CHANGED;
         if (!p)
                 return COMMITTED_NOT_TOUCHED;
-        return committed_same(ch, p) ? COMMITTED_WHOLLY : COMMITTED_AND_CHANGED;
+        return committed_same(ch, r, p) ? COMMITTED_WHOLLY : COMMITTED_AND_CHANGED;
 }
 
 bool committed_is_in_tree(const struct ws_root *root, const struct git_repo *r,
@@ -94,5 +108,6 @@ bool committed_is_in_tree(const struct ws_root *root, const struct git_repo *r,
         _cleanup_free_ char *path =
                 *r->path ? str_fmt("%s/%s", r->path, p->path) : str_dup(p->path);
         struct ws_change ch = {.root = root, .path = path};
-        return ws_view_look(&root->after, path, &ch.after, NULL) == 0 && committed_same(&ch, p);
+        return ws_view_look(&root->after, path, &ch.after, NULL) == 0 &&
+               committed_same(&ch, NULL, p);
 }

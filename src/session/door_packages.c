@@ -44,6 +44,8 @@ static const struct place {
 
 static bool has_key(const char *line, const char *keys)
 {
+        if (!*keys)
+                return true;
         for (const char *k = keys; *k;) {
                 size_t n = strcspn(k, " ");
                 for (const char *at = line; *at; at++)
@@ -97,13 +99,24 @@ static bool read_line(const char *line, const char *keys, struct strs *lines)
         return is_found;
 }
 
-static bool read_file(const char *path, const char *keys, struct strs *lines)
+static bool read_text(char *text, const char *keys, struct strs *lines)
 {
         bool is_found = false;
-        _cleanup_free_ char *text = fdio_read_file(AT_FDCWD, path, FILE_MAX, NULL);
         for (char *rest = text, *line; rest && (line = strsep(&rest, "\n"));)
                 is_found |= read_line(line, keys, lines);
         return is_found;
+}
+
+void door_packages_urls(const char *text, const char *keys, struct strs *lines)
+{
+        _cleanup_free_ char *copy = str_dup(text);
+        read_text(copy, keys, lines);
+}
+
+static bool read_file(const char *path, const char *keys, struct strs *lines)
+{
+        _cleanup_free_ char *text = fdio_read_file(AT_FDCWD, path, FILE_MAX, NULL);
+        return read_text(text, keys, lines);
 }
 
 static bool read_place(const struct place *p, const char *home, struct strs *lines)

@@ -10,4 +10,8 @@ struct strs;
  * ${lines}, once; a manager for which nothing is configured is named in ${notes} ("what\nwhy"). */
 void door_packages_find(const char *home, struct strs *lines, struct strs *notes);
 
+/* door_packages_urls(text, keys, lines): "allow GET,HEAD HOST" for every URL in the lines of ${text} that
+ * hold one of ${keys} (separated by spaces; "" for any line). */
+void door_packages_urls(const char *text, const char *keys, struct strs *lines);
+
 #endif

@@ -11,6 +11,7 @@
 #include "session/door_packages.h"
 #include "session/door_trust.h"
 #include "session/opts.h"
+#include "session/packages.h"
 #include "session/store.h"
 
 #include <errno.h>
@@ -204,7 +205,7 @@ int door_policy_collect(const struct door_policy_from *f, struct door_policy *p,
         return -1;
 }
 
-void door_policy_packages(struct door_policy *p, const char *home)
+void door_policy_packages(struct door_policy *p, const char *home, const struct packages *asked)
 {
         _cleanup_strs_ struct strs lines = {0};
         if (p->level == DOOR_STRICT) {
@@ -213,7 +214,17 @@ void door_policy_packages(struct door_policy *p, const char *home)
                          "allowed unless a rule says so");
                 return;
         }
-        door_packages_find(home, &lines, &p->notes);
+        if (asked->mode == PACKAGES_OFF) {
+                strs_add(&p->notes,
+                         "packages\nOSTIARY_PACKAGES turns them off: package managers' hosts "
+                         "are not allowed unless a rule says so");
+                return;
+        }
+        _cleanup_strs_ struct strs unheard = {0};
+        door_packages_find(home, &lines, asked->mode == PACKAGES_ASK ? &unheard : &p->notes);
+        for (size_t i = 0; i < asked->lines.n; i++)
+                if (!strs_has(&lines, asked->lines.v[i]))
+                        strs_add(&lines, asked->lines.v[i]);
         /* Each line was read when it was made, so this cannot fail. */
         if (lines.n)
                 add(p, POLICY_PROFILE, "packages", joined(&lines), false, NULL);

@@ -18,6 +18,7 @@
 
 struct err;
 struct session_opts;
+struct packages;
 struct store;
 
 struct door_layer {
@@ -50,9 +51,10 @@ struct door_policy_from {
 /* door_policy_collect(from, p, err): read every layer. On failure -1, one sentence with file, line
  * and column, and ${p} is empty. */
 int door_policy_collect(const struct door_policy_from *, struct door_policy *, struct err *);
-/* door_policy_packages(p, home): add the preset `packages`, as the level allows. Apart, because it
- * looks at many files and nobody waits for them: a box is built without, its door has them. */
-void door_policy_packages(struct door_policy *, const char *home);
+/* door_policy_packages(p, home, asked): add the preset `packages`, as the level allows: what
+ * configuration files name, and what the managers said themselves. Apart, because it looks at many files
+ * and nobody waits for them: a box is built without, its door has them. */
+void door_policy_packages(struct door_policy *, const char *home, const struct packages *asked);
 void door_policy_free(struct door_policy *);
 #define _cleanup_door_policy_ __attribute__((cleanup(door_policy_free)))
 

@@ -20,8 +20,8 @@
 #include <sys/stat.h>
 
 /* Bounds for a program that reads hostile files. */
-#define ERRAND_MEMORY ((uint64_t)4 << 30)
-enum { ERRAND_PIDS = 256, ERRAND_FILES = 4096 };
+#define ERRAND_MEMORY ((uint64_t)2 << 30)
+enum { ERRAND_PIDS = 256, ERRAND_FILES = 4096, ASK_MS = 20 * 1000 };
 
 struct errand {
         const struct store *store;
@@ -155,7 +155,8 @@ static int errand_plan(struct errand *e, struct session_opts *opts, const char *
 {
         opts->is_errand = true;
         opts->audit = str_dup("off");
-        strs_add(&opts->argv, "git");
+        if (!opts->argv.n)
+                strs_add(&opts->argv, "git");
         _cleanup_free_ char *mask = NULL;
         if (e->mask_fd < 0 && (e->mask_fd = etcmask_take(e->store, &mask, err)) < 0)
                 return -1;
@@ -256,5 +257,34 @@ int errand_confined(void *arg, const struct git_call *call, const char *writable
         errand_box_end(&box);
         session_plan_free(&plan);
         session_opts_free(&opts);
+        return r;
+}
+
+int errand_ask(const struct store *store, const char *program, const char *script,
+               const struct strs *readable, const struct strs *env, struct buf *out,
+               struct err *err)
+{
+        struct errand e = {.store = store, .mask_fd = -1};
+        struct session_opts opts = {.workspace = str_dup("none")};
+        struct errand_box box = {.hold_fd = -1, .ctl_fd = -1};
+        const char *argv[] = {"-c", script, program, NULL};
+        const struct git_call call = {.program = "/bin/sh",
+                                      .dir = "/",
+                                      .argv = argv,
+                                      .out = out,
+                                      .out_fd = -1,
+                                      .patience_ms = ASK_MS};
+        strs_add(&opts.argv, program);
+        int r = errand_plan(&e, &opts, "errand", -1, &e.plan, err);
+        for (size_t i = 0; r == 0 && i < readable->n; i++)
+                errand_reach(&e.plan, readable->v[i], BOX_MOUNT_FILE);
+        if (r == 0)
+                r = errand_box_start(&box, &e.plan.box, err);
+        if (r == 0)
+                r = errand_box_run(&box, &call, env, err);
+        errand_box_end(&box);
+        session_plan_free(&e.plan);
+        session_opts_free(&opts);
+        close_fd(&e.mask_fd);
         return r;
 }

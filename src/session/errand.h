@@ -7,6 +7,7 @@
 
 #include "git/call.h"
 
+struct buf;
 struct err;
 struct store;
 struct strs;
@@ -26,6 +27,14 @@ static inline void errand_closep(struct errand **e)
 
 /* errand_inside(arg, call, err): for git_inside.run; ${arg} is a struct errand. */
 int errand_inside(void *errand, const struct git_call *, struct err *);
+
+/* errand_ask(store, program, script, readable, env, out, err): not git: /bin/sh runs ${script} with
+ * ${program} (absolute) as $0, which is shown with what it needs; of the user's files it sees
+ * ${readable} (those that exist), read-only, at their own places. The current directory is /. What it
+ * prints is in ${out}. Its exit status, or -1 when it could not run or took too long; both with a
+ * story unless 0. */
+int errand_ask(const struct store *, const char *program, const char *script,
+               const struct strs *readable, const struct strs *env, struct buf *out, struct err *);
 
 /* errand_confined(arg, call, writable, readable, err): for git_want.confine; ${arg} is a struct
  * errand. Sees the system's programs, ${readable} and ${writable}, and nothing of the box. */

@@ -157,7 +157,7 @@ static int box_ask(struct errand_box *b, const struct git_call *call, const stru
 {
         struct msg_spawn s = {.has_stdin = true, .cwd = (char *)(uintptr_t)call->dir};
         _cleanup_strs_ struct strs argv = {0};
-        strs_add(&argv, "git");
+        strs_add(&argv, call->program ? call->program : "git");
         for (size_t i = 0; call->argv[i]; i++)
                 strs_add(&argv, call->argv[i]);
         s.argv = argv;
@@ -237,8 +237,8 @@ int errand_box_run(struct errand_box *b, const struct git_call *call, const stru
         if (r < 0)
                 r = -1;
         else if (!WIFEXITED(status))
-                r = err_set(err, E_INPUT, "git %s was killed by signal %d", call->argv[0],
-                            WTERMSIG(status));
+                r = err_set(err, E_INPUT, "%s %s was killed by signal %d",
+                            call->program ? call->program : "git", call->argv[0], WTERMSIG(status));
         else if ((r = WEXITSTATUS(status)) != 0)
                 git_pump_words(&p, err);
         git_pump_close(&p);

@@ -8,6 +8,7 @@
 #include "base/fdio.h"
 #include "base/str.h"
 #include "session/changes.h"
+#include "session/committed.h"
 #include "session/errand.h"
 #include "session/store.h"
 #include "workspace/classify.h"
@@ -72,6 +73,11 @@ static int fetched_place(const struct changes *c, const struct store *store,
 
 typedef int fetched_fn(const struct git_want *, struct git_fetch *, struct err *);
 
+static bool fetched_in_tree(void *arg, const struct git_repo *r, const struct git_path *p)
+{
+        return committed_is_in_tree(arg, r, p);
+}
+
 /* fetched_with(c, store, trees, fn, f, err): run ${fn} with everything in place. */
 static int fetched_with(const struct changes *c, const struct store *store,
                         const struct strs *trees, fetched_fn *fn, struct git_fetch *f,
@@ -92,6 +98,8 @@ static int fetched_with(const struct changes *c, const struct store *store,
                 fetched_want(c, trees, errand, &inside, place.dir, &want);
                 want.judge = fetched_judge;
                 want.judge_arg = classify;
+                want.is_in_tree = fetched_in_tree;
+                want.in_tree_arg = &c->roots.v[0];
                 rc = fn(&want, f, err);
                 classify_free(classify);
         }

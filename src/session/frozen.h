@@ -40,6 +40,9 @@ bool frozen_have_changes(int dir_fd);
  * to do is fine. */
 void frozen_turn_note(int dir_fd, const struct strs *argv);
 bool frozen_turn_is_open(int dir_fd);
+/* frozen_turn_open(dir_fd): what runs, or ran last, in the turn that is not over; the caller frees.
+ * NULL: none is open. */
+char *frozen_turn_open(int dir_fd);
 int frozen_turn(const struct store *, int dir_fd, struct err *);
 
 /* frozen_squash_later(store, id, n): when ${n} layers are too many, a process of its own makes them

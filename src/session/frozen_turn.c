@@ -39,6 +39,11 @@ bool frozen_turn_is_open(int dir_fd)
         return faccessat(dir_fd, NOTE, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+char *frozen_turn_open(int dir_fd)
+{
+        return fdio_read_file(dir_fd, NOTE, NOTE_MAX, NULL);
+}
+
 int frozen_turn(const struct store *store, int dir_fd, struct err *err)
 {
         char id[STACK_ID_LEN + 1];

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 /* --- what the box may not change -------------------------------------------------------------- */
 
@@ -25,8 +27,32 @@ struct scan {
         const char *inert; /* a file without content */
         char *shown_path;  /* the directory that is shown read-only, while we are in it */
         bool has_aliases;  /* of what is protected there are other names */
+        bool is_quiet, is_told;
+        uint64_t entries_n;
+        time_t begun;
         struct err *err;
 };
+
+/* scan_tell(s): a large tree takes a while; say what takes it. */
+static void scan_tell(struct scan *s)
+{
+        enum { EVERY = 4096, AFTER_S = 2 };
+        if (s->is_quiet || ++s->entries_n % EVERY != 0 || time(NULL) - s->begun < AFTER_S)
+                return;
+        if (isatty(STDERR_FILENO))
+                fprintf(stderr, "\r\033[Kostiary: looking through %s (%" PRIu64 " entries)",
+                        s->tree->root, s->entries_n);
+        else if (!s->is_told)
+                fprintf(stderr, "ostiary: looking through %s, which the box may write to\n",
+                        s->tree->root);
+        s->is_told = true;
+}
+
+static void scan_told(const struct scan *s)
+{
+        if (s->is_told && isatty(STDERR_FILENO))
+                fprintf(stderr, "\r\033[K");
+}
 
 static bool is_mounted(const struct box_plan *b, const char *target)
 {
@@ -90,6 +116,8 @@ static int on_entry(void *ctx, const char *path, const struct stat *st)
         const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
         bool is_dir = S_ISDIR(st->st_mode), is_git_dir = is_dir && strcmp(name, ".git") == 0;
         bool is_in = s->shown_path && str_is_beneath(path, s->shown_path);
+        scan_tell(s);
+        live_modes_note(s->tree, path, st);
         if (is_dir && live_is_installed(path))
                 return 1;
         if (is_dir)
@@ -239,7 +267,7 @@ static char *inert_file(int dir_fd, const struct session_plan *plan, struct err 
 /* look_through(plan, store, l, dir_fd): the trees, and the mounts that they need. ${dir_fd} -1:
  * nothing is made. */
 static int look_through(struct session_plan *plan, const struct store *store, struct live *l,
-                        int dir_fd, struct err *err)
+                        int dir_fd, bool is_quiet, struct err *err)
 {
         size_t mounts_n = plan->box.mounts_n;
         for (size_t i = 0; i < mounts_n; i++) {
@@ -263,9 +291,18 @@ static int look_through(struct session_plan *plan, const struct store *store, st
                 return -1;
         for (size_t i = 0; i < l->n; i++) {
                 struct live_tree *t = &l->v[i];
-                struct scan s = {.plan = plan, .live = l, .tree = t, .inert = inert, .err = err};
+                struct scan s = {.plan = plan,
+                                 .live = l,
+                                 .tree = t,
+                                 .inert = inert,
+                                 .is_quiet = is_quiet,
+                                 .begun = time(NULL),
+                                 .err = err};
+                live_modes_begin(t);
                 int r = live_walk(t->fd, "", LIVE_ENTRIES_MAX, on_entry, &s);
+                live_modes_noted(t);
                 free(s.shown_path);
+                scan_told(&s);
                 if (r == 0 && s.has_aliases)
                         r = live_walk(t->fd, "", LIVE_ENTRIES_MAX, on_alias, &s);
                 if (r < 0 && err->code)
@@ -287,7 +324,7 @@ int live_prepare(struct session_plan *plan, const struct store *store, const cha
 {
         size_t index = 0;
         *l = (struct live){0};
-        if (look_through(plan, store, l, dir_fd, err) < 0)
+        if (look_through(plan, store, l, dir_fd, is_quiet, err) < 0)
                 return -1;
         for (size_t i = 0; i < l->n; i++)
                 if (l->v[i].is_workspace &&
@@ -299,7 +336,7 @@ int live_prepare(struct session_plan *plan, const struct store *store, const cha
 int live_tell(struct session_plan *plan, const struct store *store, struct err *err)
 {
         struct live l = {0};
-        int r = look_through(plan, store, &l, -1, err);
+        int r = look_through(plan, store, &l, -1, true, err);
         live_free(&l);
         return r;
 }
@@ -329,6 +366,7 @@ void live_free(struct live *l)
                 for (size_t k = 0; k < t->known_n; k++)
                         free(t->known[k].path);
                 free(t->known);
+                free(t->wide);
                 strs_free(&t->dirs);
                 classify_free(t->classify);
                 ws_view_free(&t->ws.after);

@@ -23,6 +23,7 @@
 
 struct checkpoint;
 struct err;
+struct stat;
 
 enum {
         LIVE_TREES_MAX = 16,   /* directories that the box may write to */
@@ -41,6 +42,10 @@ struct live_tree {
         struct live_known *known; /* dangerous files that were there, sorted by path */
         size_t known_n;
         struct strs dirs; /* all that are looked into, for who watches them */
+        mode_t mask;      /* the user's umask */
+        int64_t begun_ns; /* before anything was looked at */
+        uint64_t *wide;   /* what others could write to before, as sorted numbers (live_modes.c) */
+        size_t wide_n;
         struct checkpoint *checkpoint;
 };
 struct live_known {
@@ -79,7 +84,6 @@ uint64_t live_quarantined(const struct store *, const char *id);
  * and however deep; ${fn} returns 1 to leave a directory out, -1 to stop. -1 also beyond ${max}
  * entries, and when a path became too long to be named. */
 enum { LIVE_ENTRIES_MAX = 4000000, LIVE_DEPTH_MAX = 200 };
-struct stat;
 typedef int live_fn(void *ctx, const char *path, const struct stat *);
 int live_walk(int root_fd, const char *from, uint64_t max, live_fn *, void *ctx);
 
@@ -89,6 +93,15 @@ int live_walk(int root_fd, const char *from, uint64_t max, live_fn *, void *ctx)
 bool live_judge(struct live_tree *, const char *path, mode_t, bool is_end,
                 struct file_class_verdict *);
 bool live_is_guarded(enum file_class);
+/* live_modes_begin(tree): before the first look. live_modes_note(tree, path, st): what others may write
+ * to already; live_modes_noted(tree): that was all. live_modes_mend(tree, path, st): take away rights
+ * of others to write there that came since and that the umask forbids. 1 when there were some, -1
+ * when they could not be taken away. */
+void live_modes_begin(struct live_tree *);
+void live_modes_note(struct live_tree *, const char *path, const struct stat *);
+void live_modes_noted(struct live_tree *);
+int live_modes_mend(const struct live_tree *, const char *path, const struct stat *);
+
 /* live_is_installed(path): a directory of installed packages, which is not looked into. */
 bool live_is_installed(const char *path);
 

@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 
 enum { PLACES_MAX = 1 << 22 };
-enum { APPEARS = IN_CREATE | IN_MOVED_TO, WRITTEN = IN_MODIFY | IN_CLOSE_WRITE };
+enum { APPEARS = IN_CREATE | IN_MOVED_TO | IN_ATTRIB, WRITTEN = IN_MODIFY | IN_CLOSE_WRITE };
 
 static void set(struct watch *w, int wd, size_t tree, const char *path)
 {

@@ -114,6 +114,27 @@ static void judge(struct watch *w, size_t tree, const char *path, const struct s
                 live_say(w, "T %s is dangerous (%s) and could not be taken away", quoted, words);
 }
 
+/* mend(w, tree, path, st): rights that the box gives to others. */
+static void mend(struct watch *w, size_t tree, const char *path, const struct stat *st)
+{
+        struct live_tree *t = &w->live->v[tree];
+        int r = live_modes_mend(t, path, st);
+        if (r == 0)
+                return;
+        _cleanup_free_ char *full = str_fmt("%s/%s", t->root, path);
+        _cleanup_free_ char *quoted = str_quote(full);
+        live_say(w, r > 0 ? "M %s" : "T others may write to %s, and that could not be mended",
+                 quoted);
+}
+
+/* mend_root(w, tree): the directory that nobody's entry is. */
+static void mend_root(struct watch *w, size_t tree)
+{
+        struct stat st;
+        if (fstat(w->live->v[tree].fd, &st) == 0)
+                mend(w, tree, ".", &st);
+}
+
 /* --- directories ------------------------------------------------------------------------------ */
 
 static bool is_one_of(const char *name, const char *const *v)
@@ -131,6 +152,7 @@ struct look {
 static int on_entry(void *ctx, const char *path, const struct stat *st)
 {
         struct look *l = ctx;
+        mend(l->w, l->tree, path, st);
         if (!S_ISDIR(st->st_mode)) {
                 judge(l->w, l->tree, path, st);
                 return 0;
@@ -155,6 +177,23 @@ static void look_at_all(struct watch *w)
 {
         for (size_t i = 0; i < w->live->n; i++)
                 look(w, i, "");
+}
+
+static int on_mode(void *ctx, const char *path, const struct stat *st)
+{
+        struct look *l = ctx;
+        mend(l->w, l->tree, path, st);
+        return 0;
+}
+
+/* look_at_modes(w): of everything, installed packages too, which nobody watches. */
+static void look_at_modes(struct watch *w)
+{
+        for (size_t i = 0; i < w->live->n; i++) {
+                struct look l = {w, i};
+                mend_root(w, i);
+                (void)live_walk(w->live->v[i].fd, "", UINT64_MAX, on_mode, &l); /* look() told */
+        }
 }
 
 struct beside {
@@ -249,6 +288,8 @@ static void on_event(struct watch *w, const struct inotify_event *e)
                 return;
         }
         const struct place *p = live_places_get(w, e->wd);
+        if (p && e->len == 0 && e->mask & IN_ATTRIB && !*p->path)
+                mend_root(w, p->tree);
         if (!p || e->len == 0)
                 return;
         struct live_tree *t = &w->live->v[p->tree];
@@ -260,12 +301,14 @@ static void on_event(struct watch *w, const struct inotify_event *e)
                 refresh(w);
         if (is_shape)
                 look_beside(w, tree, dir);
-        if (!(e->mask & IN_ISDIR) && is_harmless(w, t, path))
-                return;
         struct err err = {0};
         struct stat st;
         _cleanup_close_ int fd = beneath_open_nosym(t->fd, path, O_PATH | O_NOFOLLOW, 0, &err);
         if (fd < 0 || fstat(fd, &st) < 0)
+                return;
+        mend(w, tree, path, &st);
+        bool is_rights = (e->mask & ~(uint32_t)IN_ISDIR) == IN_ATTRIB;
+        if (is_rights || (!(e->mask & IN_ISDIR) && is_harmless(w, t, path)))
                 return;
         if (!S_ISDIR(st.st_mode))
                 judge(w, tree, path, &st);
@@ -352,12 +395,14 @@ static _Noreturn void watch_main(struct live *live, int dir_fd, int out_fd, int 
         w.is_blind = true;
         refresh(&w);
         look_at_all(&w);
+        look_at_modes(&w);
         live_say(&w, "E");
         if (w.is_alone) {
                 /* Nobody waited for the box's end: it is ending while we look. */
                 poll(NULL, 0, ALONE_MS);
                 refresh(&w);
                 look_at_all(&w);
+                look_at_modes(&w);
         }
         _exit(0);
 }

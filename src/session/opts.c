@@ -24,6 +24,7 @@ void session_opts_free(struct session_opts *o)
         free(o->force_reason);
         strs_free(&o->argv);
         strs_free(&o->once);
+        strs_free(&o->once_args);
         free(o->from);
         strs_free(&o->extra_args);
         strs_free(&o->env);

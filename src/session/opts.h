@@ -31,10 +31,13 @@ struct session_opts {
         bool is_errand; /* git over its layers (errand.h): no door, no secrets, no agent; not kept */
         bool is_quiet;  /* -q: no notices; not kept */
         uint32_t cols, rows;
-        char *cwd;              /* where the command starts; NULL means the workspace */
-        char *force_reason;     /* --force REASON: allow an odd workspace */
-        struct strs argv;       /* the command; empty means the profile's */
-        struct strs once;       /* resume: this command instead, this time; not kept */
+        char *cwd;          /* where the command starts; NULL means the workspace */
+        char *force_reason; /* --force REASON: allow an odd workspace */
+        struct strs argv;   /* the command; empty means the profile's */
+        struct strs once;   /* resume: this command instead, this time; not kept */
+        bool is_once_agent; /* run --resume AGENT: the agent, with once_args and without what was
+                                   said to it at first; not kept */
+        struct strs once_args;
         char *from;             /* run --from: a snapshot; not kept */
         struct strs extra_args; /* after the profile's own command: `ostiary run claude -- -p hi` */
         struct strs env;     /* NAME=value from --env, NAME taken from the caller's environment */

@@ -1,17 +1,26 @@
-/* pending.c - see pending.h. Reads only; a box whose layers cannot be read counts as one that holds
- * something. */
+/* pending.c - see pending.h. A box whose layers cannot be read counts as one that holds something.
+ * Writes one note into the box: that its commits are on the host, which costs a box of its own to
+ * find out. */
 #include "session/pending.h"
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fdio.h"
+#include "base/str.h"
 #include "session/changes.h"
 #include "session/fetched.h"
 #include "session/store.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-enum { FOUND = 1 };
+enum { FOUND = 1, NOTE_MAX = 64 };
+
+static const char git_note[] = "git-landed";
 
 static int on_change(void *ctx, const struct ws_change *c)
 {
@@ -19,32 +28,90 @@ static int on_change(void *ctx, const struct ws_change *c)
         return c->is_masked && changes_is_untouched(all, c) ? 0 : FOUND;
 }
 
-int pending_any(const struct store *s, const char *id, struct err *err)
+/* pending_files(c, trees, err): all but the commits: 1, 0 or -1. ${trees}: work trees whose git
+ * directories the box touched. */
+static int pending_files(const struct changes *c, struct strs *trees, struct err *err)
 {
         struct stat st;
-        _cleanup_box_changes_ struct changes c = {.box_fd = -1, .frozen_fd = -1};
-        if (changes_open(&c, s, id, 0, err) < 0)
-                return -1;
-        bool was_applied = fstatat(c.box_fd, "applied", &st, AT_SYMLINK_NOFOLLOW) == 0;
-        _cleanup_strs_ struct strs trees = {0};
-        for (size_t i = 0; i < c.roots.n; i++) {
+        bool was_applied = fstatat(c->box_fd, "applied", &st, AT_SYMLINK_NOFOLLOW) == 0;
+        for (size_t i = 0; i < c->roots.n; i++) {
                 struct ws_query q;
                 struct ws_tally t = {0};
-                const struct ws_root *r = &c.roots.v[i];
-                if (r->kind != WS_ROOT_COW || !changes_query(&c, i, &q))
+                const struct ws_root *r = &c->roots.v[i];
+                if (r->kind != WS_ROOT_COW || !changes_query(c, i, &q))
                         continue;
                 if (r->gone)
                         return 1; /* nothing to compare with: the box has the only copy */
-                int rc = ws_walk(r, &q, on_change, &c, &t, err);
+                int rc = ws_walk(r, &q, on_change, (void *)c, &t, err);
                 bool has_output = t.ignored_n > 0;
                 for (size_t k = 0; k < t.git_trees.n; k++)
-                        if (!strs_has(&trees, t.git_trees.v[k]))
-                                strs_add(&trees, t.git_trees.v[k]);
+                        if (!strs_has(trees, t.git_trees.v[k]))
+                                strs_add(trees, t.git_trees.v[k]);
                 ws_tally_free(&t);
                 if (rc != 0)
                         return rc;
                 if (has_output && !was_applied)
                         return 1;
         }
-        return fetched_pending(&c, s, &trees, err);
+        return 0;
+}
+
+/* The note holds when the box ended: one that ran again may have committed again. */
+static bool note_is_there(int box_fd, int64_t ended_us)
+{
+        _cleanup_free_ char *text = fdio_read_file(box_fd, git_note, NOTE_MAX, NULL);
+        _cleanup_free_ char *want = str_fmt("%" PRId64 "\n", ended_us);
+        return text && strcmp(text, want) == 0;
+}
+
+/* note_put(c): best effort: without it the next one asks again. */
+static void note_put(const struct changes *c)
+{
+        struct box_meta m = {0};
+        if (store_meta_read(c->box_fd, c->id, &m, NULL) == 0 && m.state == BOX_EXITED) {
+                _cleanup_free_ char *text = str_fmt("%" PRId64 "\n", m.ended_us);
+                _cleanup_close_ int fd =
+                        openat(c->box_fd, git_note,
+                               O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+                if (fd >= 0 && fdio_write_all(fd, text, strlen(text)) < 0)
+                        unlinkat(c->box_fd, git_note, 0);
+        }
+        box_meta_free(&m);
+}
+
+/* pending_look(s, id, known_us, err): ${known_us}: believe a note of this end; 0: ask git. */
+static int pending_look(const struct store *s, const char *id, int64_t known_us, struct err *err)
+{
+        _cleanup_box_changes_ struct changes c = {.box_fd = -1, .frozen_fd = -1};
+        _cleanup_strs_ struct strs trees = {0};
+        if (changes_open(&c, s, id, 0, err) < 0)
+                return -1;
+        int rc = pending_files(&c, &trees, err);
+        if (rc != 0 || trees.n == 0 || (known_us && note_is_there(c.box_fd, known_us)))
+                return rc;
+        rc = fetched_pending(&c, s, &trees, err);
+        if (rc == 0)
+                note_put(&c);
+        return rc;
+}
+
+int pending_any(const struct store *s, const char *id, struct err *err)
+{
+        return pending_look(s, id, 0, err);
+}
+
+bool pending_holds(const struct store *s, const struct box_meta *m)
+{
+        if (m->is_live || (m->state == BOX_EXITED && !m->was_written))
+                return false;
+        int rc = pending_look(s, m->id, m->ended_us, NULL);
+        return box_state_is_alive(m->state) ? rc > 0 : rc != 0;
+}
+
+bool pending_is_written(const struct store *s, const char *id)
+{
+        _cleanup_box_changes_ struct changes c = {.box_fd = -1, .frozen_fd = -1};
+        _cleanup_strs_ struct strs trees = {0};
+        return changes_open(&c, s, id, 0, NULL) < 0 || pending_files(&c, &trees, NULL) != 0 ||
+               trees.n > 0;
 }

@@ -8,6 +8,7 @@
 #include "box/weak.h"
 #include "policy/profile.h"
 #include "session/home.h"
+#include "session/packages.h"
 #include "session/profiles.h"
 #include "session/seed.h"
 #include "session/slots.h"
@@ -39,6 +40,7 @@ void session_plan_free(struct session_plan *p)
 {
         box_plan_free(&p->box);
         strs_free(&p->argv);
+        strs_free(&p->packages.lines);
         strs_free(&p->rules);
         door_policy_free(&p->door);
         session_secrets_free(&p->secrets);
@@ -107,6 +109,35 @@ static void plan_ids(const struct store *store, struct session_plan *plan)
         }
 }
 
+/* plan_is_image(word): is it what other tools call an image? */
+static bool plan_is_image(const char *word)
+{
+        static const char *const images[] = {"ubuntu", "debian",    "alpine", "fedora",
+                                             "centos", "archlinux", "busybox"};
+        bool is_one = strchr(word, ':') && word[0] != '/' && word[0] != '.';
+        for (size_t i = 0; i < sizeof images / sizeof *images; i++)
+                is_one = is_one || strcmp(word, images[i]) == 0;
+        return is_one;
+}
+
+/* plan_hint(argv, err): no program has that name: what its user may have meant, as a line to type.
+ * Returns -1. */
+static int plan_hint(const struct strs *argv, struct err *err)
+{
+        const char *word = argv->v[0];
+        _cleanup_free_ char *line = str_shell(word);
+        if (err->code != E_NOCMD)
+                return -1;
+        if (argv->n == 1 && strpbrk(word, " \t\n"))
+                return err_hint(err, "a line for a shell: ostiary run -- sh -c %s", line);
+        if (!plan_is_image(word))
+                return -1;
+        _cleanup_free_ char *then = str_quote(argv->n > 1 ? argv->v[1] : "bash");
+        return err_hint(err,
+                        "a box has no image, it sees the tools of this machine: ostiary run %s%s",
+                        then, argv->n > 2 ? " ..." : "");
+}
+
 static int plan_command(const struct session_opts *opts, const struct profile *profile,
                         const struct toolchain_query *q, struct toolchain_set *tools,
                         struct session_plan *plan, struct err *err)
@@ -121,7 +152,8 @@ static int plan_command(const struct session_opts *opts, const struct profile *p
         if (opts->is_waiting)
                 return 0;
         const struct strs *argv = opts->once.n ? &opts->once : &opts->argv;
-        if (argv->n) {
+        const struct strs *extra = opts->is_once_agent ? &opts->once_args : &opts->extra_args;
+        if (argv->n && !opts->is_once_agent) {
                 for (size_t i = 0; i < argv->n; i++)
                         strs_add(&plan->argv, argv->v[i]);
         } else if (profile->command) {
@@ -134,10 +166,10 @@ static int plan_command(const struct session_opts *opts, const struct profile *p
                         "there is no command to run: name an agent (ostiary run claude) or a "
                         "command (ostiary run -- CMD)");
         }
-        for (size_t i = 0; !opts->once.n && i < opts->extra_args.n; i++)
-                strs_add(&plan->argv, opts->extra_args.v[i]);
+        for (size_t i = 0; !opts->once.n && i < extra->n; i++)
+                strs_add(&plan->argv, extra->v[i]);
         if (toolchain_resolve(q, plan->argv.v[0], tools, err) < 0)
-                return -1;
+                return plan_hint(&plan->argv, err);
         if (tools->is_moved) {
                 free(plan->argv.v[0]);
                 plan->argv.v[0] = str_dup(tools->exe);
@@ -220,6 +252,8 @@ int session_plan_make(const struct session_opts *opts, const struct store *store
                 goto fail;
         plan_env(opts, &profile, &tools, plan);
         plan_ssh(plan);
+        if (!opts->is_errand && plan->door.level != DOOR_STRICT)
+                packages_ask(store, b->home, plan->workspace, &plan->packages, &plan->door.notes);
         return 0;
 fail:
         session_plan_free(plan);

@@ -92,7 +92,7 @@ void session_plan_tell_door(struct session_plan *plan)
                 close(program);
         else
                 session_plan_note(plan, true, "the network", missing.text);
-        door_policy_packages(&plan->door, plan->box.home);
+        door_policy_packages(&plan->door, plan->box.home, &plan->packages);
         for (size_t i = 0; i < plan->door.notes.n; i++) {
                 char *note = plan->door.notes.v[i], *cut = strchr(note, '\n');
                 if (!cut)

@@ -34,6 +34,7 @@ static const struct limit_key {
         {"files", offsetof(struct box_limits, files), str_u64},
         {"disk", offsetof(struct box_limits, disk), str_size},
         {"time", offsetof(struct box_limits, time_s), str_duration},
+        {"door-memory", offsetof(struct box_limits, door_memory), str_size},
         {"inotify", offsetof(struct box_limits, inotify_watches), str_u64},
 };
 

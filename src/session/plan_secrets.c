@@ -98,7 +98,9 @@ static int add(struct session_secrets *all, struct session_plan *noted,
         from_layer[all->n] = layer_at;
         v[all->n++] = (struct session_secret){.line = copy,
                                               .where = take_ptr(&where),
-                                              .is_optional = l->rank == POLICY_PROFILE,
+                                              .is_optional = l->rank != POLICY_RUN_TIME,
+                                              .is_general = l->rank != POLICY_RUN_TIME &&
+                                                            l->rank != POLICY_PROFILE,
                                               .value_fd = -1};
         copy = (struct rule_line){0};
         return 0;
@@ -123,11 +125,26 @@ int plan_secrets(struct session_plan *plan, struct err *err)
         return plan_secrets_collect(&plan->door.parsed, &plan->secrets, plan, err);
 }
 
-static void drop(struct session_secrets *all, size_t at)
+/* resolve(s): from any: a variable that is set is taken, else the vault is asked. */
+static void resolve(struct session_secret *s)
 {
-        session_secret_free(&all->v[at]);
-        memmove(&all->v[at], &all->v[at + 1], (all->n - at - 1) * sizeof *all->v);
-        all->n--;
+        struct rule_secret *r = s->line.secret;
+        const char *value = r->source == RULE_FROM_ANY ? getenv(session_secret_asked(s)) : NULL;
+        if (r->source != RULE_FROM_ANY)
+                return;
+        r->source = value && *value ? RULE_FROM_ENV : RULE_FROM_VAULT;
+        s->took = value && *value ? "the environment" : "the vault";
+}
+
+/* note_left_out(plan, s, missing): for explain. */
+static void note_left_out(struct session_plan *plan, const struct session_secret *s,
+                          const struct err *missing)
+{
+        _cleanup_free_ char *what = str_fmt("secret %s", s->line.secret->name);
+        _cleanup_free_ char *why =
+                str_fmt("%s%s (%s)", missing->text,
+                        s->is_optional ? "" : ", so that run would refuse", s->where);
+        session_plan_note(plan, true, what, why);
 }
 
 int plan_secrets_find(struct session_plan *plan, bool is_told, struct err *err)
@@ -139,6 +156,7 @@ int plan_secrets_find(struct session_plan *plan, bool is_told, struct err *err)
                 struct err missing = no_keeper;
                 struct session_secret *s = &all->v[i];
                 s->number = (uint32_t)i + 1;
+                resolve(s);
                 if (keeper >= 0 && source_is_there(s, plan->box.home, &missing) == 0 &&
                     source_clock(s->line.secret, time(NULL), &missing) == 0)
                         continue;
@@ -146,12 +164,8 @@ int plan_secrets_find(struct session_plan *plan, bool is_told, struct err *err)
                         *err = missing;
                         return err_add(err, "secret %s (%s)", s->line.secret->name, s->where);
                 }
-                _cleanup_free_ char *what = str_fmt("secret %s", s->line.secret->name);
-                _cleanup_free_ char *why =
-                        str_fmt("%s%s (%s)", missing.text,
-                                s->is_optional ? "" : ", so that run would refuse", s->where);
-                session_plan_note(plan, true, what, why);
-                drop(all, i--);
+                note_left_out(plan, s, &missing);
+                session_secrets_leave_out(all, i--, &missing);
         }
         return 0;
 }

@@ -24,6 +24,7 @@ static const struct box_limits most = {
         .signals = 16384,
         .messages = 819200,
         .locked = 64 << 20,
+        .door_memory = 40 << 20, /* two windows of brotli, or 4096 idle connections */
 };
 
 /* Below this programs do not start; one owner does not run so many boxes that it adds up. */
@@ -33,7 +34,7 @@ static const struct box_limits least = {
         .inotify_watches = 128,
         .inotify_instances = 4,
         .signals = 256,
-        .messages = 65536,
+        .messages = 98304, /* one queue as programs make it */
         .locked = 64 << 10,
 };
 

@@ -53,7 +53,7 @@ static int absent(const char *config_dir, const char *name, struct err *err)
         profiles_names(config_dir, &names);
         const char *near = str_suggest(name, (const char *const *)names.v, names.n);
         _cleanup_free_ char *shown = str_quote(name);
-        err_set(err, E_USAGE, "there is no profile \"%.64s\"", shown);
+        err_set(err, E_ABSENT, "there is no profile \"%.64s\"", shown);
         if (near)
                 return err_hint(err, "did you mean \"%s\"?", near);
         return err_hint(err,
@@ -115,7 +115,7 @@ static int find_at(const char *config_dir, const char *name, bool skip_user, int
         bool same = is_builtin || strcmp(p->extends, name) == 0;
         _cleanup_profile_ struct profile base = {0};
         if (find_at(config_dir, p->extends, same, depth + 1, &base, err) < 0) {
-                bool is_absent = err && err->code == E_USAGE;
+                bool is_absent = err && err->code == E_ABSENT;
                 if (is_absent && strcmp(p->extends, name) == 0)
                         err_set(err, E_INPUT,
                                 "profile %s extends itself, and no profile of that name comes with "

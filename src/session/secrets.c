@@ -87,7 +87,42 @@ static int capture_env(struct session_secret *s, struct err *err)
 static int capture_vault(struct session_secret *s, const char *data_dir, struct err *err)
 {
         s->value_fd = vault_key_get(data_dir, session_secret_asked(s), err);
-        return s->value_fd < 0 ? err_add(err, "secret %s (%s)", s->line.secret->name, s->where) : 0;
+        if (s->value_fd >= 0)
+                return 0;
+        if (s->took)
+                err_add(err, "the variable %s is %s here, and the vault was asked",
+                        session_secret_asked(s),
+                        getenv(session_secret_asked(s)) ? "empty" : "not set");
+        return err_add(err, "secret %s (%s)", s->line.secret->name, s->where);
+}
+
+void session_secrets_drop(struct session_secrets *all, size_t at)
+{
+        session_secret_free(&all->v[at]);
+        memmove(&all->v[at], &all->v[at + 1], (all->n - at - 1) * sizeof *all->v);
+        all->n--;
+        for (size_t i = at; i < all->n; i++)
+                all->v[i].number = (uint32_t)i + 1;
+}
+
+void session_secrets_leave_out(struct session_secrets *all, size_t at, const struct err *err)
+{
+        const struct session_secret *s = &all->v[at];
+        if (s->is_general) {
+                _cleanup_free_ char *words = str_fmt("secret %s (%s) is left out: %s",
+                                                     s->line.secret->name, s->where, err->text);
+                strs_add(&all->left_out, words);
+        }
+        session_secrets_drop(all, at);
+}
+
+/* capture_one(s, data_dir, err): what only the caller has. */
+static int capture_one(struct session_secret *s, const char *data_dir, struct err *err)
+{
+        enum rule_source source = s->line.secret->source;
+        return source == RULE_FROM_ENV     ? capture_env(s, err)
+               : source == RULE_FROM_VAULT ? capture_vault(s, data_dir, err)
+                                           : 0;
 }
 
 int session_secrets_capture(struct session_secrets *all, const char *data_dir, struct err *err)
@@ -98,12 +133,18 @@ int session_secrets_capture(struct session_secrets *all, const char *data_dir, s
         bool needs_env = false, needs_agent = false;
         for (size_t i = 0; i < all->n; i++) {
                 enum rule_source source = all->v[i].line.secret->source;
+                struct err missing = {0};
+                if (capture_one(&all->v[i], data_dir, &missing) < 0) {
+                        if (!all->v[i].is_optional) {
+                                *err = missing;
+                                return -1;
+                        }
+                        session_secrets_leave_out(all, i--, &missing);
+                        continue;
+                }
                 needs_env = needs_env || source == RULE_FROM_CMD || source == RULE_FROM_AWS ||
-                            source == RULE_FROM_VAULT;
+                            source == RULE_FROM_VAULT || source == RULE_FROM_KEYRING;
                 needs_agent = needs_agent || sup_ssh_is(all->v[i].line.secret);
-                if ((source == RULE_FROM_ENV && capture_env(&all->v[i], err) < 0) ||
-                    (source == RULE_FROM_VAULT && capture_vault(&all->v[i], data_dir, err) < 0))
-                        return -1;
         }
         for (char **e = environ; needs_env && e && *e; e++)
                 if (is_wanted(*e))
@@ -167,5 +208,6 @@ void session_secrets_free(struct session_secrets *all)
         for (size_t i = 0; i < all->env.n; i++)
                 explicit_bzero(all->env.v[i], strlen(all->env.v[i]));
         strs_free(&all->env);
+        strs_free(&all->left_out);
         *all = (struct session_secrets){0};
 }

@@ -31,7 +31,9 @@ struct session_secret {
         uint32_t number;       /* from 1: the position in session_secrets.v, and one more */
         struct rule_line line; /* of kind RULE_LINE_SECRET; our own copy */
         char *where;      /* who says so: "user policy, line 3", "--secret", "profile claude" */
-        bool is_optional; /* a profile's: without its source it is left out */
+        bool is_optional; /* not asked for by name (--secret): when it cannot be had it is left out */
+        bool is_general;  /* of those, no profile's: that it was left out is said */
+        const char *took; /* from any: "the environment" or "the vault"; else NULL */
         int value_fd; /* from env or vault: a pipe with the value, until the keeper has it; -1 */
 
         /* What the keeper answered; empty before. */
@@ -43,6 +45,7 @@ struct session_secret {
 struct session_secrets {
         struct session_secret *v;
         size_t n;
+        struct strs left_out; /* sentences about general ones that cannot be had */
         struct strs env; /* of the caller: what commands that are asked for a value may need. In the
                             supervisor in memory that no child gets (session_secrets_hide) */
 };
@@ -52,6 +55,12 @@ const char *session_secret_part(const struct session_secret *, const char *name)
 /* session_secret_asked(s): under which name its source knows it: the variable, the entry of the
  * vault, the profile of AWS. */
 const char *session_secret_asked(const struct session_secret *);
+
+/* session_secrets_drop(all, at): one that cannot be had; the numbers behind it change.
+ * session_secrets_leave_out(all, at, err): the same, and when it is a general one ${err} is kept as
+ * a sentence, to be said when the box starts. */
+void session_secrets_drop(struct session_secrets *, size_t at);
+void session_secrets_leave_out(struct session_secrets *, size_t at, const struct err *);
 
 /* plan_secrets(plan, err): which secret lines of plan->door count for this box, in plan->secrets. A
  * name that stands for two things is an error. */

@@ -175,7 +175,7 @@ int seed_home(const struct seed_into *into, const struct profile *profile, struc
                 if (r < 0)
                         return err_add(err, "seed the box's home with ~/%s", s->path);
         }
-        return seed_git(&run, err);
+        return seed_packages(&run, err) < 0 ? -1 : seed_git(&run, err);
 }
 
 int seed_links(const struct seed_into *into, const struct strs *links, struct err *err)

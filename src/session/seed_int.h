@@ -36,6 +36,9 @@ char *seed_read(struct seed_run *, const char *path, size_t max, size_t *len);
 int seed_copy(struct seed_run *, const char *path, struct err *);
 int seed_json(struct seed_run *, const struct profile_seed *, struct err *);
 
+/* seed_packages.c: where the user's package managers read from, without what they hold of keys. */
+int seed_packages(struct seed_run *, struct err *);
+
 /* seed_git.c: a ~/.gitconfig with name, e-mail and default branch, and nothing else. */
 int seed_git(struct seed_run *, struct err *);
 

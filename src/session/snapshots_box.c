@@ -54,7 +54,7 @@ static void fill_meta(struct box_meta *m, const struct snapshot *s, const char *
                                .ended_us = now_us,
                                .is_live = s->is_live,
                                .is_kept = true,
-                               .has_changes = frozen_have_changes(dir_fd)};
+                               .was_written = frozen_have_changes(dir_fd)};
 }
 
 static int fill_box(const struct snapshot *s, const char *id, int dir_fd, struct err *err)

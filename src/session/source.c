@@ -5,7 +5,9 @@
 #include "base/cleanup.h"
 #include "base/fdio.h"
 #include "base/str.h"
+#include "session/dbus.h"
 #include "session/door_program.h"
+#include "session/keyring.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -99,6 +101,8 @@ int source_is_there(const struct session_secret *s, const char *home, struct err
                                        "there is no login named \"%s\" (claude or codex)",
                                        r->source_arg);
                 return file_is_there(path, err);
+        case RULE_FROM_ANY: /* resolved before */
+        case RULE_FROM_KEYRING:
         case RULE_FROM_AWS:
         case RULE_FROM_VAULT:
                 return 0;
@@ -258,6 +262,13 @@ static int login_inside(void *ctx, int keep_fd, struct buf *value, struct err *e
         return source_login_read(s->secret->line.secret->source_arg, s->home, value, err);
 }
 
+static int keyring_inside(void *ctx, int keep_fd, struct buf *value, struct err *err)
+{
+        const struct source *s = ctx;
+        (void)keep_fd;
+        return keyring_read(s->bus, session_secret_asked(s->secret), value, err);
+}
+
 static char *aws_file(const struct source *s, const char *variable, const char *name)
 {
         const char *set = strs_get_env(s->env, variable);
@@ -374,6 +385,14 @@ void source_ask(struct source *s)
                 break;
         case RULE_FROM_VAULT:
                 r = run_vault(s, &err);
+                break;
+        case RULE_FROM_KEYRING:
+                free(s->bus);
+                s->bus = dbus_address(s->env); /* which no child of ours sees */
+                r = read_inside(s, keyring_inside, -1, on_run, &err);
+                break;
+        case RULE_FROM_ANY:
+                r = err_set(&err, E_SYSTEM, "it was not looked for");
                 break;
         case RULE_FROM_LOGIN:
                 r = read_inside(s, login_inside, -1, on_run, &err);

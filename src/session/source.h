@@ -69,6 +69,7 @@ struct source {
         struct source_run run;
         bool is_asking;
         char *aws_keys, *aws_config; /* the files that a profile of AWS is read from */
+        char *bus;                   /* where the keyring is asked */
         uint64_t expires_s;          /* the value of AWS says so: since the epoch; 0: it does not */
         char *warning;               /* about the last value, or NULL */
 };

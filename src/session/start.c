@@ -247,7 +247,7 @@ static int again(const struct store *store, const char *id, struct session_opts 
                                "what box %s was started with is not in its opts file any more; "
                                "ostiary rm %s removes it",
                                id, id);
-        if (how && !how->once.n && !opts.argv.n &&
+        if (how && !how->once.n && !how->is_once_agent && !opts.argv.n &&
             (!opts.profile || strcmp(opts.profile, "default") == 0))
                 return err_set(err, E_USAGE,
                                "box %s was made to wait and has no command of its own; say one: "
@@ -264,6 +264,9 @@ static int again(const struct store *store, const char *id, struct session_opts 
                 opts.is_quiet = how->is_quiet;
                 for (size_t i = 0; i < how->once.n; i++)
                         strs_add(&opts.once, how->once.v[i]);
+                opts.is_once_agent = how->is_once_agent;
+                for (size_t i = 0; how->is_once_agent && i < how->extra_args.n; i++)
+                        strs_add(&opts.once_args, how->extra_args.v[i]);
         }
         _cleanup_net_ struct box_net net = {.maker_pid = -1, .fd = -1};
         if (frozen_turn(store, dir, err) < 0 || box_net_begin(&net, true, err) < 0 ||

@@ -5,6 +5,7 @@
 #include "box/plan.h"
 #include "session/door_policy.h"
 #include "session/opts.h"
+#include "session/packages.h"
 #include "session/secrets.h"
 #include "session/store.h"
 
@@ -24,6 +25,7 @@ struct session_plan {
         char *workspace; /* resolved; NULL when there is none */
         char *layers_dir;
         bool is_live;
+        struct packages packages;       /* what the package managers named */
         struct strs rules;              /* the profile's door and secret lines, as written */
         struct door_policy door;        /* what the box may reach */
         struct session_secrets secrets; /* what it may use and never have */

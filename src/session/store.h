@@ -48,7 +48,13 @@ const char *store_unfit_fs(int fd);
 /* store_unfit_type(magic): the same of what statfs calls the type. */
 const char *store_unfit_type(uint32_t magic);
 
-enum box_state { BOX_STARTING, BOX_RUNNING, BOX_EXITED, BOX_DEAD /* supervisor was killed */ };
+enum box_state {
+        BOX_STARTING,
+        BOX_RUNNING,
+        BOX_PAUSED, /* alive, and everything in it stopped, until `ostiary resume` */
+        BOX_EXITED,
+        BOX_DEAD /* supervisor was killed */
+};
 
 struct box_meta {
         char *id;   /* short, unique: "amber-3f2a" */
@@ -63,11 +69,13 @@ struct box_meta {
         int64_t created_us, ended_us; /* wall clock; ended 0: it has not */
         int exit_code;                /* valid when BOX_EXITED */
         char *end_words;              /* why it ended, if there is a why */
-        bool is_live, is_kept, has_changes;
+        bool is_live, is_kept;
+        bool was_written; /* a layer holds something, applied or not; pending_holds() is the answer */
 };
 
 void box_meta_free(struct box_meta *);
 const char *box_state_name(enum box_state); /* "running" */
+bool box_state_is_alive(enum box_state);    /* starting, running or paused */
 
 /* store_new_box(s, name, &id, &dir_fd, &lock_fd, err): make a fresh box directory and take its
  * lock. With a ${name} that is the id too, so that taking it is one mkdir and cannot race; a name

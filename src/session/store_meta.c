@@ -17,11 +17,16 @@
 
 enum { META_MAX = 1 << 20 };
 
-static const char *const state_name[] = {"starting", "running", "exited", "dead"};
+static const char *const state_name[] = {"starting", "running", "paused", "exited", "dead"};
 
 const char *box_state_name(enum box_state s)
 {
         return state_name[s];
+}
+
+bool box_state_is_alive(enum box_state s)
+{
+        return s == BOX_STARTING || s == BOX_RUNNING || s == BOX_PAUSED;
 }
 
 void box_meta_free(struct box_meta *m)
@@ -93,7 +98,7 @@ int store_meta_write(int dir_fd, const struct box_meta *m, struct err *err)
         kv_put_u64(&b, "exit", (uint64_t)m->exit_code);
         kv_put_bool(&b, "live", m->is_live);
         kv_put_bool(&b, "kept", m->is_kept);
-        kv_put_bool(&b, "changes", m->has_changes);
+        kv_put_bool(&b, "changes", m->was_written);
         if (b.is_broken || b.len > META_MAX)
                 return err_set(err, E_SYSTEM, "the facts about the box are too long to keep");
         return fdio_write_file(dir_fd, "meta", buf_cstr(&b), 0600, err);
@@ -152,7 +157,7 @@ static void meta_one(struct box_meta *m, const char *key, const char *value)
         else if (strcmp(key, "kept") == 0)
                 m->is_kept = n;
         else if (strcmp(key, "changes") == 0)
-                m->has_changes = n;
+                m->was_written = n;
 }
 
 int store_meta_read(int dir_fd, const char *id, struct box_meta *m, struct err *err)
@@ -174,7 +179,7 @@ int store_meta_read(int dir_fd, const char *id, struct box_meta *m, struct err *
                 m->supervisor_pid = 0;
                 if (m->state != BOX_EXITED)
                         m->state = BOX_DEAD;
-        } else if (m->state != BOX_RUNNING) {
+        } else if (m->state != BOX_RUNNING && m->state != BOX_PAUSED) {
                 m->state = BOX_STARTING;
         }
         if (!m->created_us)

@@ -58,6 +58,7 @@ struct client {
         struct buf pend;   /* one frame that did not fit, body only */
         uint32_t pend_type;
         bool has_pend;
+        bool is_behind; /* it has yet to hear which questions wait */
 };
 
 struct outlog {
@@ -96,6 +97,7 @@ struct sup {
         struct loop_src *stop_src;
         int stop_fd, ready_fd;
         bool is_built, is_started, is_stopping, is_ending, has_main;
+        bool is_paused; /* stopped until somebody says resume (sup_pause.c) */
         bool is_sleeping; /* it ends to be frozen, and is woken by the next who wants it */
         struct sup_snapshot *snapshot; /* one that is being made, or NULL */
         size_t frozen_n;               /* layers, when it was frozen */
@@ -161,6 +163,8 @@ int client_listen(struct sup *, struct err *);
 void client_send(struct client *, uint32_t type, const void *, size_t);
 void client_send_ended(struct client *, const struct msg_ended *);
 void client_send_failed(struct client *, const struct err *);
+/* client_send_notice(c, words): a sentence for the user. */
+void client_send_notice(struct client *, const char *words);
 /* sup_tell(s, words): one sentence to everybody who is attached, or waits for the box. */
 void sup_tell(struct sup *, const char *words);
 /* client_is_busy(e): does a client of this exec still hold an unsent frame? */
@@ -195,6 +199,9 @@ void sup_rules_forget(struct client *);
 /* sup_ask.c */
 void sup_on_approvals(struct client *, struct frame *);
 void sup_on_approve(struct client *, struct frame *);
+void sup_on_answer(struct client *, struct frame *);
+/* sup_ask_show(c): which questions wait, to a client with a terminal. */
+void sup_ask_show(struct client *);
 
 /* sup_inbound.c */
 /* sup_inbound_begin(s, err): publish what the options say; the ports are added to meta.grants. */
@@ -250,6 +257,12 @@ void sup_witness_end(struct sup *);
 /* sup_log(s, method, note): a record of kind "box" ("start", "wake", "end", "snapshot", ...), if
  * the box has a log. */
 void sup_log(struct sup *, const char *method, const char *note);
+/* sup_pause.c: sup_pause(s): everything in the box stands still, and the box says so. sup_pause_hold(s):
+ * something ran in a box that is paused: it must not have woken the rest. sup_on_continue: MSG_CONTINUE. */
+void sup_pause(struct sup *);
+void sup_pause_hold(struct sup *);
+void sup_on_continue(struct client *, struct frame *);
+
 /* sup_on_settle(client, frame): MSG_SETTLE. */
 void sup_on_settle(struct client *, struct frame *);
 /* sup_log_end(s, refused): after the box's last process: witness, door and log end, in that order;

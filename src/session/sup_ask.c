@@ -55,6 +55,39 @@ static bool is_watched(const struct sup *s)
         return false;
 }
 
+/* put_question(b, q, now): as approvals and a terminal get it. */
+static void put_question(struct buf *b, const struct sup_question *q, uint64_t now)
+{
+        buf_put_u64(b, q->id);
+        buf_put_u32(b, q->until_ms > now ? (uint32_t)((q->until_ms - now) / 1000) : 0);
+        buf_put_lstr(b, q->what);
+        buf_put_lstr(b, q->rule);
+        buf_put_lstr(b, q->line);
+}
+
+void sup_ask_show(struct client *c)
+{
+        const struct sup_door *d = c->sup->door;
+        if (!c->exec || !c->exec->is_tty)
+                return;
+        /* A state and not an event: a client that is slow hears the last of it. */
+        c->is_behind = c->has_pend;
+        if (c->is_behind)
+                return;
+        _cleanup_buf_ struct buf b = {0};
+        buf_put_u32(&b, d ? (uint32_t)d->questions_n : 0);
+        if (d && d->questions)
+                put_question(&b, d->questions, loop_now(c->sup->loop));
+        client_send(c, MSG_WAITING, b.data, b.len);
+}
+
+static void show_all(struct sup *s)
+{
+        for (struct client *c = s->clients; c; c = c->next)
+                sup_ask_show(c);
+}
+
+/* tell(s, q): a terminal has a row for it; others get a sentence. */
 static void tell(struct sup *s, const struct sup_question *q)
 {
         _cleanup_free_ char *cut = strlen(q->what) > SHOWN_MAX
@@ -67,8 +100,9 @@ static void tell(struct sup *s, const struct sup_question *q)
         _cleanup_buf_ struct buf b = {0};
         buf_put_lstr(&b, words);
         for (struct client *c = s->clients; c; c = c->next)
-                if (c->exec)
+                if (c->exec && !c->exec->is_tty)
                         client_send(c, MSG_NOTICE, b.data, b.len);
+        show_all(s);
 }
 
 /* is_too_many(d): count one more, unless it is one too many. */
@@ -119,7 +153,7 @@ void sup_ask_question(struct sup_door *d, struct cur *body)
         bool is_hopeless = *q->rule == 0 && !is_watched(d->sup);
         if (is_hopeless || is_too_many(d)) {
                 if (is_hopeless)
-                        answer(d, q->id, DOOR_ANSWER_NO);
+                        answer(d, q->id, DOOR_ANSWER_NOBODY);
                 else
                         refuse_flood(d, q->id);
                 question_free(q);
@@ -142,6 +176,7 @@ void sup_ask_settled(struct sup_door *d, uint64_t id)
         *at = q->next;
         d->questions_n--;
         question_free(q);
+        show_all(d->sup);
 }
 
 void sup_ask_forget_all(struct sup_door *d)
@@ -160,13 +195,8 @@ void sup_on_approvals(struct client *c, struct frame *f)
         for (struct sup_question *q = d ? d->questions : NULL; q; q = q->next)
                 n++;
         buf_put_u32(&b, n);
-        for (struct sup_question *q = d ? d->questions : NULL; q; q = q->next) {
-                buf_put_u64(&b, q->id);
-                buf_put_u32(&b, q->until_ms > now ? (uint32_t)((q->until_ms - now) / 1000) : 0);
-                buf_put_lstr(&b, q->what);
-                buf_put_lstr(&b, q->rule);
-                buf_put_lstr(&b, q->line);
-        }
+        for (struct sup_question *q = d ? d->questions : NULL; q; q = q->next)
+                put_question(&b, q, now);
         frame_send(c->fd, MSG_APPROVALS_ARE, &b, NULL, 0);
 }
 
@@ -196,4 +226,28 @@ void sup_on_approve(struct client *c, struct frame *f)
         _cleanup_buf_ struct buf b = {0};
         buf_put_u64(&b, d->generation);
         client_send(c, MSG_DONE, b.data, b.len);
+}
+
+void sup_on_answer(struct client *c, struct frame *f)
+{
+        struct sup_door *d = c->sup->door;
+        uint64_t id;
+        uint32_t is_yes, is_kept;
+        if (cur_u64(&f->body, &id) < 0 || cur_u32(&f->body, &is_yes) < 0 ||
+            cur_u32(&f->body, &is_kept) < 0)
+                return;
+        struct sup_question *q = d ? *find(d, id) : NULL;
+        if (!q) {
+                client_send_notice(c, "that question was answered elsewhere, or its time was over; "
+                                      "nothing was done");
+                return;
+        }
+        _cleanup_free_ char *line = is_kept && is_yes == 1 ? str_dup(q->line) : NULL;
+        answer(d, id, is_yes == 1 ? DOOR_ANSWER_YES : DOOR_ANSWER_NO);
+        sup_ask_settled(d, id);
+        if (line && *line)
+                sup_rules_add(c, true, line);
+        else if (line)
+                client_send_notice(c, "allowed this once: there is no rule that would allow it "
+                                      "for good");
 }

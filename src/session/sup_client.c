@@ -99,6 +99,13 @@ void sup_tell(struct sup *s, const char *words)
                         client_send(c, MSG_NOTICE, b.data, b.len);
 }
 
+void client_send_notice(struct client *c, const char *words)
+{
+        _cleanup_buf_ struct buf b = {0};
+        buf_put_lstr(&b, words);
+        client_send(c, MSG_NOTICE, b.data, b.len);
+}
+
 void client_send_failed(struct client *c, const struct err *e)
 {
         _cleanup_buf_ struct buf b = {0};
@@ -209,6 +216,7 @@ static void on_attach(struct client *c, struct frame *f)
                 exec_resize(e, cols, rows > 1 ? rows - 1 : rows + 1);
                 exec_resize(e, cols, rows);
         }
+        sup_ask_show(c);
 }
 
 static void on_status(struct client *c, struct frame *f)
@@ -290,7 +298,8 @@ static const struct {
         {MSG_PORTS, true, sup_on_ports},     {MSG_FORWARD, false, sup_on_forward},
         {MSG_SECRETS, true, sup_on_secrets}, {MSG_REVOKE, true, sup_on_revoke},
         {MSG_ROTATE, true, sup_on_rotate},   {MSG_SNAPSHOT, true, sup_on_snapshot},
-        {MSG_SETTLE, true, sup_on_settle},
+        {MSG_SETTLE, true, sup_on_settle},   {MSG_CONTINUE, true, sup_on_continue},
+        {MSG_ANSWER, false, sup_on_answer},
 };
 
 static void answer(struct client *c, struct frame *f)
@@ -316,6 +325,8 @@ static void flush_pend(struct client *c)
         c->has_pend = false;
         bool is_full = c->exec && exec_is_input_full(c->exec);
         loop_want(c->src, is_full ? 0 : EPOLLIN);
+        if (c->is_behind)
+                sup_ask_show(c);
         if (c->exec)
                 exec_pump(c->exec);
 }

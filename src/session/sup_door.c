@@ -78,9 +78,9 @@ void sup_door_shut(struct sup_door *d, const char *words)
         if (s->opts->door_fault && strcmp(s->opts->door_fault, "pause") == 0) {
                 _cleanup_free_ char *line = str_fmt(
                         "%s; the box has no network any more and is paused: ostiary stop %s "
-                        "ends it, ostiary exec %s -- kill -CONT -1 lets it go on without",
+                        "ends it, ostiary resume %s lets it go on without",
                         words, s->id, s->id);
-                sup_signal_all(s, SIGSTOP);
+                sup_pause(s);
                 sup_tell(s, line);
                 return;
         }
@@ -208,6 +208,7 @@ static int begin_egress(struct sup_door *d, const int fds[3], struct err *err)
         struct sup_role_process *egress = &d->roles[SUP_EGRESS];
         _cleanup_buf_ struct buf b = {0};
         buf_put_lstr(&b, d->sup->id);
+        buf_put_u64(&b, d->sup->plan->box.limits.door_memory);
         if (sup_role_send(egress, DOOR_BEGIN, &b, fds, 3) < 0)
                 return err_sys(err, "begin the door");
         struct err none = {0};
@@ -355,7 +356,7 @@ int sup_door_begin(struct sup *s, struct err *err)
         struct sup_door *d = door_of(s);
         if (door_rules_load(s->dir_fd, &d->policy->run_time, err) < 0)
                 return -1;
-        door_policy_packages(d->policy, s->plan->box.home);
+        door_policy_packages(d->policy, s->plan->box.home, &s->plan->packages);
         if (d->policy->untrusted)
                 sup_tell(s, d->policy->untrusted);
         if (s->door_sockets_n == 0)

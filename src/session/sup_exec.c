@@ -151,6 +151,7 @@ static void finish(struct exec *e)
                 }
         }
         exec_free(e);
+        sup_pause_hold(s);
         if (s->is_stopping && !s->execs)
                 sup_end(s, MSG_END_STOPPED, SIGTERM, "");
         sup_turn_end(s);

@@ -32,7 +32,7 @@ struct sup_live {
         struct live_watch watch;
         struct loop_src *src;
         struct buf in;
-        uint64_t taken_n;
+        uint64_t taken_n, mended_n;
         bool is_ready, is_over;
 };
 
@@ -55,6 +55,17 @@ static void on_taken(struct sup *s, const char *words)
         }
 }
 
+/* on_mended(s, path): others could have written there. */
+static void on_mended(struct sup *s, const char *path)
+{
+        _cleanup_free_ char *say = str_fmt(
+                "others could write to %s, which your umask forbids: they cannot any more", path);
+        if (++s->live->mended_n <= TOLD_MAX) {
+                sup_tell(s, say);
+                sup_log(s, "mode", path);
+        }
+}
+
 static void on_line(struct sup *s, const char *line)
 {
         struct sup_live *l = s->live;
@@ -64,6 +75,8 @@ static void on_line(struct sup *s, const char *line)
                 l->is_over = true;
         else if (line[0] == 'Q' && line[1])
                 on_taken(s, line + 2);
+        else if (line[0] == 'M' && line[1])
+                on_mended(s, line + 2);
         else if (line[0] == 'T' && line[1])
                 sup_tell(s, line + 2);
 }
@@ -221,6 +234,12 @@ void sup_live_end(struct sup *s)
         if (l->taken_n > TOLD_MAX) {
                 _cleanup_free_ char *say = str_fmt(
                         "%" PRIu64 " files were taken away into quarantine in all", l->taken_n);
+                sup_tell(s, say);
+        }
+        if (l->mended_n > TOLD_MAX) {
+                _cleanup_free_ char *say = str_fmt(
+                        "%" PRIu64 " times others could have written to the workspace, in all",
+                        l->mended_n);
                 sup_tell(s, say);
         }
         (void)fdio_write_file(s->dir_fd, "live", buf_cstr(&b), 0600, NULL);

@@ -87,6 +87,18 @@ static void tell_fixed(struct client *c, const struct door_policy *now,
         client_send(c, MSG_NOTICE, said.data, said.len);
 }
 
+/* tell_failed(c, err): to whoever asked. For a client that is attached it was a key, and a failure
+ * of its command would be something else. */
+static void tell_failed(struct client *c, const struct err *err)
+{
+        _cleanup_free_ char *words =
+                c->exec ? str_fmt("the rule was not added: %s", err->text) : NULL;
+        if (words)
+                client_send_notice(c, words);
+        else
+                client_send_failed(c, err);
+}
+
 /* finish(d, err): the change under way is over: ${err} NULL means that it is in force. */
 static void finish(struct sup_door *d, const struct err *err)
 {
@@ -106,7 +118,7 @@ static void finish(struct sup_door *d, const struct err *err)
                 c->fresh = (struct door_policy){0};
         }
         if (c->client && err)
-                client_send_failed(c->client, err);
+                tell_failed(c->client, err);
         if (!err && c->kind == SUP_CHANGE_RELOAD) {
                 sup_secrets_reload(d->sup, &c->secrets, c->client, d->generation);
         } else if (c->client && !err) {
@@ -169,7 +181,7 @@ static int plan_reload(struct sup_door *d, struct sup_change *c, struct err *err
         if (door_policy_collect(&from, &c->fresh, err) < 0 ||
             plan_secrets_collect(&c->fresh.parsed, &c->secrets, NULL, err) < 0)
                 return -1;
-        door_policy_packages(&c->fresh, p->box.home);
+        door_policy_packages(&c->fresh, p->box.home, &p->packages);
         for (size_t i = 0; i < d->policy->run_time.n; i++)
                 strs_add(&c->fresh.run_time, d->policy->run_time.v[i]);
         strs_free(&d->cas); /* the files may have changed */
@@ -337,7 +349,7 @@ void sup_rules_add(struct client *c, bool is_added, const char *text)
                 enqueue(c, (struct sup_change){
                                    .kind = SUP_CHANGE_RULE, .is_added = is_added, .line = line});
         else
-                client_send_failed(c, &err);
+                tell_failed(c, &err);
 }
 
 void sup_on_rule(struct client *c, struct frame *f)

@@ -131,6 +131,16 @@ static void name_error(const struct sup_secret *x, const struct err *err, struct
         err_add(to, "secret %s (%s)", x->secret->line.secret->name, x->secret->where);
 }
 
+/* tell_took(x): one that was looked for in two places: which it was. */
+static void tell_took(const struct sup_secret *x)
+{
+        if (!x->secret->took)
+                return;
+        _cleanup_free_ char *words = str_fmt("secret %s is taken from %s",
+                                             x->secret->line.secret->name, x->secret->took);
+        sup_tell(x->all->sup, words);
+}
+
 /* settle(x, err): its first value is with the keeper, or ${err} says why not. */
 static void settle(struct sup_secret *x, const struct err *err)
 {
@@ -151,6 +161,7 @@ static void settle(struct sup_secret *x, const struct err *err)
                 sup_tell(all->sup, named.text);
                 x->state = SUP_SECRET_LEFT_OUT;
         } else {
+                tell_took(x);
                 sup_secrets_settled(x, NULL);
         }
         settle_one(all);

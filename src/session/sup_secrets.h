@@ -43,6 +43,8 @@ struct sup_revoking {
         uint32_t number;
 };
 
+enum { SUP_ALARMS_KEPT = 20 };
+
 struct sup_secrets {
         struct sup *sup;
         struct sup_secret *v; /* DOOR_SECRETS_MAX of them, the first ${n} in use */
@@ -51,7 +53,8 @@ struct sup_secrets {
         bool is_up;       /* the box goes on without us */
         struct loop_timer slow, patience;
         struct sup_revoking *revoking;
-        struct strs alarms; /* the first of them */
+        struct strs alarms;                     /* the first of them that differ */
+        uint64_t alarms_times[SUP_ALARMS_KEPT]; /* how often each */
         uint64_t alarms_n;
         struct sup_reload *reload; /* NULL: none is under way */
         struct strs plain_env;     /* for commands, where none was taken from the caller */

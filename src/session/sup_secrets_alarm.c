@@ -8,8 +8,9 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { KEPT_MAX = 20, WHAT_MAX = 1000 };
+enum { WHAT_MAX = 1000 };
 
 static void tell(struct sup *s, const char *words)
 {
@@ -26,6 +27,23 @@ static enum rule_leak leak_of(const struct sup_secrets *all, uint32_t number)
                                           : RULE_LEAK_ALARM;
 }
 
+/* count(all, what): one more. True when it is to be told: equal ones are told once and counted, and
+ * a box can make thousands that differ. */
+static bool count(struct sup_secrets *all, const char *what)
+{
+        all->alarms_n++;
+        for (size_t i = 0; i < all->alarms.n; i++)
+                if (strcmp(all->alarms.v[i], what) == 0) {
+                        all->alarms_times[i]++;
+                        return false;
+                }
+        if (all->alarms.n == SUP_ALARMS_KEPT)
+                return false;
+        all->alarms_times[all->alarms.n] = 1;
+        strs_add(&all->alarms, what);
+        return true;
+}
+
 void sup_secrets_alarm(struct sup *s, struct cur *body)
 {
         struct sup_secrets *all = sup_secrets_of(s);
@@ -33,18 +51,15 @@ void sup_secrets_alarm(struct sup *s, struct cur *body)
         _cleanup_free_ char *what = NULL, *words = NULL;
         if (cur_u32(body, &number) < 0 || cur_lstr(body, WHAT_MAX, &what) < 0 || s->is_ending)
                 return;
-        all->alarms_n++;
-        bool is_told = all->alarms.n < KEPT_MAX; /* a box can make thousands */
-        if (is_told)
-                strs_add(&all->alarms, what);
+        bool is_told = count(all, what);
         switch (leak_of(all, number)) {
         case RULE_LEAK_ALARM:
                 words = str_fmt("alarm: %s", what);
                 break;
         case RULE_LEAK_PAUSE:
-                sup_signal_all(s, SIGSTOP);
+                sup_pause(s);
                 words = str_fmt("alarm: %s; the box is paused (leak=pause): ostiary stop %s ends "
-                                "it, ostiary exec %s -- kill -CONT -1 lets it go on",
+                                "it, ostiary resume %s lets it go on",
                                 what, s->id, s->id);
                 is_told = true;
                 break;
@@ -71,9 +86,15 @@ void sup_secrets_last_words(struct client *c)
         _cleanup_buf_ struct buf text = {0}, b = {0};
         buf_put_fmt(&text, "%llu alarm%s while the box ran:", (unsigned long long)all->alarms_n,
                     all->alarms_n == 1 ? "" : "s");
-        for (size_t i = 0; i < all->alarms.n && i < 5; i++)
+        uint64_t named = 0;
+        for (size_t i = 0; i < all->alarms.n && i < 5; i++) {
                 buf_put_fmt(&text, "%s %.300s", i ? ";" : "", all->alarms.v[i]);
-        if (all->alarms_n > 5)
+                if (all->alarms_times[i] > 1)
+                        buf_put_fmt(&text, " (%llu times)",
+                                    (unsigned long long)all->alarms_times[i]);
+                named += all->alarms_times[i];
+        }
+        if (all->alarms_n > named)
                 buf_put_str(&text, "; and more");
         buf_put_lstr(&b, buf_cstr(&text));
         client_send(c, MSG_ALARM, b.data, b.len);

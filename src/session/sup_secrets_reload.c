@@ -272,9 +272,11 @@ static char *cannot_add(const struct sup_secrets *all, const struct session_secr
 static void add(struct sup_secrets *all, struct session_secret *fresh)
 {
         struct session_secrets *plan = &all->sup->plan->secrets;
+        if (fresh->line.secret->source == RULE_FROM_ANY) /* the shell with its variables is gone */
+                fresh->line.secret->source = RULE_FROM_VAULT;
         _cleanup_free_ char *why = cannot_add(all, fresh);
         if (why) {
-                if (!fresh->is_optional) /* a profile's line speaks of what may be there */
+                if (!fresh->is_optional || fresh->is_general) /* a profile's may be there */
                         say(all, fresh->line.secret->name, "not taken in: %s", why);
                 return;
         }
@@ -293,7 +295,8 @@ static void add(struct sup_secrets *all, struct session_secret *fresh)
 /* add_again(x, fresh): one that could not be had when it was first asked for. */
 static void add_again(struct sup_secret *x, struct session_secret *fresh)
 {
-        if (fresh->is_optional || fresh->line.secret->source == RULE_FROM_ENV)
+        if ((fresh->is_optional && !fresh->is_general) ||
+            fresh->line.secret->source == RULE_FROM_ENV)
                 return;
         rule_line_free(&x->secret->line);
         x->secret->line = fresh->line;
@@ -341,6 +344,9 @@ void sup_secrets_reload(struct sup *s, struct session_secrets *fresh, struct cli
         for (size_t i = 0; i < had && all->reload; i++) {
                 struct sup_secret *x = &all->v[i];
                 struct session_secret *f = find(fresh, x->secret->line.secret->name);
+                if (f && f->line.secret->source == RULE_FROM_ANY) /* as it was found at the start */
+                        f->line.secret->source =
+                                x->secret->took ? x->secret->line.secret->source : RULE_FROM_VAULT;
                 if (f && x->state == SUP_SECRET_LEFT_OUT)
                         add_again(x, f);
                 else if (f && !rule_line_equal(&x->secret->line, &f->line))

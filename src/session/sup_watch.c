@@ -92,6 +92,17 @@ uint64_t watch_pause(uint64_t left)
         return ms < WATCH_SOON_MS ? WATCH_SOON_MS : ms > WATCH_IDLE_MS ? WATCH_IDLE_MS : ms;
 }
 
+uint64_t watch_doubt(struct watch_doubt *d, uint64_t value, uint64_t motion)
+{
+        if (value > d->last && motion != d->motion)
+                d->ours += value - d->last;
+        if (d->ours > value)
+                d->ours = value;
+        d->last = value;
+        d->motion = motion;
+        return d->ours;
+}
+
 static void set_watch(struct sup *s, uint64_t now)
 {
         struct sup_watch *w = s->watch;
@@ -108,6 +119,7 @@ static void on_watch(void *ctx, uint32_t events)
         struct sup_watch *w = s->watch;
         uint64_t ticks, now = watch_now();
         (void)events;
+        w->eyes.init_pid = s->box.pid;
         if (read(s->watch_fd, &ticks, sizeof ticks) < 0)
                 return;
         if (now >= w->disk_at)

@@ -18,7 +18,17 @@ struct sup;
 
 enum { WATCH_SOON_MS = 10, WATCH_BUSY_MS = 100, WATCH_IDLE_MS = 1000 };
 
-enum { WATCH_LIVE_MAX = 8 };
+enum {
+        WATCH_LIVE_MAX = 8,
+        WATCH_UNSEEN = 2 /* looks in a row: what is under way for so long is parked there */
+};
+
+/* Something that the machine has lost and that may be anybody's: what of it can be the box's. It grew
+ * while a process of the box ran. */
+struct watch_doubt {
+        uint64_t last, ours;
+        uint64_t motion;
+};
 
 struct watch_disk {
         int live_fd[WATCH_LIVE_MAX]; /* directories of the host on other disks, written directly */
@@ -27,20 +37,26 @@ struct watch_disk {
         uint64_t maps_at;               /* when looking for nameless files is not too often */
         uint64_t tree_first;            /* bytes that the box's directory had at the start */
         uint64_t tree_then;             /* bytes that the box's directory had then */
+        uint64_t parked;                /* bytes of deleted files, in sockets too */
         uint64_t mapped;                /* bytes of files that are only mapped, at most */
+        struct watch_doubt doubt;       /* of what the disk has lost and the tree does not show */
+        unsigned unseen;                /* looks in a row that could not look everywhere */
         uint64_t count_at;              /* when counting it again would not be too often */
         uint64_t now;                   /* what the box has written, as far as is known */
         bool is_begun;
 };
 
 struct watch_share {
-        struct usage u;       /* the last look */
-        uint64_t idle_ms;     /* how long the last pause was */
-        uint64_t shmem_first; /* the machine's shared memory at the start */
-        unsigned flying;      /* looks in a row that found descriptors under way */
-        unsigned crowded;     /* looks in a row in which the owner had no room to send any */
-        bool is_piped;        /* its pipes are short of room */
-        bool is_crowded;      /* the owner had no room to send one just now */
+        struct usage u;        /* the last look */
+        uint64_t idle_ms;      /* how long the last pause was */
+        uint64_t shmem_first;  /* the machine's shared memory at the start */
+        uint64_t shmem;        /* and before the last look */
+        uint64_t others_first; /* of that, what is known to be somebody else's */
+        struct watch_doubt doubt;
+        unsigned unseen;  /* looks in a row that could not look everywhere */
+        unsigned crowded; /* looks in a row in which the owner had no room to send any */
+        bool is_piped;    /* its pipes are short of room */
+        bool is_crowded;  /* the owner had no room to send one just now */
         bool is_begun;
 };
 
@@ -59,5 +75,8 @@ uint64_t watch_share(struct sup *, uint64_t now);
 /* watch_pause(left): how long ${left} bytes last at least, within bounds. */
 uint64_t watch_pause(uint64_t left);
 uint64_t watch_now(void);
+/* watch_doubt(d, value, motion): ${value} was read before the look that said ${motion}; what of it may
+ * be the box's. */
+uint64_t watch_doubt(struct watch_doubt *, uint64_t value, uint64_t motion);
 
 #endif

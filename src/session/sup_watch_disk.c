@@ -176,16 +176,31 @@ static uint64_t disk_hidden(const struct watch_disk *d, uint64_t free)
         return lost > grown ? lost - grown : 0;
 }
 
-/* disk_nameless(s, now, hidden): files that processes of the box hold open, and files that they have
- * only mapped: of those nobody can tell how much is on the disk, so at most what is hidden. */
+/* disk_nameless(s, now, hidden): files that processes of the box hold open or have parked in sockets;
+ * and what nobody can tell the size of: files that they have only mapped, and descriptors that could
+ * not be looked at. Of those at most what is hidden, and what became so while the box was at work. */
 static void disk_nameless(struct sup *s, uint64_t now, uint64_t hidden)
 {
         struct watch_disk *d = &s->watch->disk;
         struct usage u;
-        usage_look(&s->watch->eyes, USAGE_MAPS, &u);
-        s->watch->share.u.deleted = u.deleted;
-        d->mapped = u.mapped_deleted < hidden ? u.mapped_deleted : hidden;
+        usage_look(&s->watch->eyes, USAGE_MAPS | USAGE_FLYING, &u);
+        uint64_t ours = watch_doubt(&d->doubt, hidden, u.motion);
+        d->unseen = u.unseen_n ? d->unseen + 1 : 0;
+        d->parked = u.deleted;
+        ours = ours > u.deleted ? ours - u.deleted : 0;
+        d->mapped = u.mapped_deleted < ours && d->unseen < WATCH_UNSEEN ? u.mapped_deleted : ours;
+        if (!u.mapped_deleted && d->unseen < WATCH_UNSEEN)
+                d->mapped = 0;
         d->maps_at = now + (watch_now() - now) * 10;
+}
+
+/* disk_other(s, hidden): bytes that are in no tree: /tmp, and files without a name. */
+static uint64_t disk_other(const struct sup *s, uint64_t hidden)
+{
+        const struct watch_disk *d = &s->watch->disk;
+        uint64_t parked = d->parked < hidden ? d->parked : hidden;
+        uint64_t open = s->watch->share.u.deleted;
+        return usage_tmpfs(&s->watch->eyes) + (open > parked ? open : parked) + d->mapped;
 }
 
 uint64_t watch_disk(struct sup *s, uint64_t now)
@@ -218,15 +233,14 @@ uint64_t watch_disk(struct sup *s, uint64_t now)
 
         /* Count the tree when as much is gone as would matter, if all of that was the box's. */
         uint64_t lost = d->free_then > free ? d->free_then - free : 0;
-        uint64_t other = usage_tmpfs(&s->watch->eyes) + s->watch->share.u.deleted + d->mapped;
+        uint64_t other = disk_other(s, disk_hidden(d, free));
         if (d->tree_then + lost + other > limit || (lost && now >= d->count_at))
                 disk_count(s, now, free);
         /* What the disk has lost and the tree does not show may be in files without a name. */
         uint64_t hidden = disk_hidden(d, free);
         if (d->tree_then + hidden > limit && now >= d->maps_at)
                 disk_nameless(s, now, hidden);
-        d->now =
-                d->tree_then + usage_tmpfs(&s->watch->eyes) + s->watch->share.u.deleted + d->mapped;
+        d->now = d->tree_then + disk_other(s, hidden);
         if (d->now > limit) {
                 disk_is_over(s, limit);
                 return WATCH_IDLE_MS;

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,12 +24,13 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/statfs.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 enum {
         PIPE_PAGES = 16,    /* of a pipe as it is made */
         FDS_MOST = 131072,  /* descriptors of all processes together */
-        FLYING_LOOKS = 2,   /* what is under way for so long is parked there */
         OWNER_FILES = 1024, /* what an ordinary program may have open */
 };
 
@@ -41,15 +43,51 @@ static uint64_t share_setting(const char *path, uint64_t otherwise)
         return strtoull(text, NULL, 10);
 }
 
-/* share_shmem(): bytes of shared memory that the machine has in use. */
-static uint64_t share_shmem(void)
+/* share_machine(name): what the machine has of one kind of memory, in bytes. */
+static uint64_t share_machine(const char *name)
 {
         char text[4096];
         _cleanup_close_ int fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
         ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
         text[n > 0 ? n : 0] = 0;
-        const char *at = strstr(text, "\nShmem:");
-        return at ? strtoull(at + 7, NULL, 10) * 1024 : 0;
+        const char *at = strstr(text, name);
+        return at ? strtoull(at + strlen(name), NULL, 10) * 1024 : 0;
+}
+
+/* share_shmem(): bytes of shared memory that the machine has in use. */
+static uint64_t share_shmem(void)
+{
+        return share_machine("\nShmem:");
+}
+
+/* share_others(): bytes of shared memory that are plainly not the box's: in the machine's own tmpfs
+ * mounts and System V segments. */
+static uint64_t share_others(void)
+{
+        _cleanup_fclose_ FILE *f = fopen("/proc/self/mountinfo", "re");
+        char line[8192], on[4096];
+        uint64_t sum = 0, seen[64];
+        size_t seen_n = 0;
+        while (f && fgets(line, sizeof line, f)) {
+                unsigned major, minor;
+                struct statfs fs;
+                if (!strstr(line, " - tmpfs ") ||
+                    sscanf(line, "%*s %*s %u:%u %*s %4095s", &major, &minor, on) != 3)
+                        continue;
+                uint64_t dev = makedev(major, minor);
+                bool is_new = seen_n < sizeof seen / sizeof *seen;
+                for (size_t i = 0; i < seen_n; i++)
+                        is_new &= seen[i] != dev;
+                if (!is_new || statfs(on, &fs) < 0 || fs.f_type != TMPFS_MAGIC)
+                        continue;
+                seen[seen_n++] = dev;
+                sum += (uint64_t)(fs.f_blocks - fs.f_bfree) * (uint64_t)fs.f_bsize;
+        }
+        struct usage_eyes own = USAGE_BLIND;
+        own.fd[MSG_WATCHED_SHM] = open("/proc/sysvipc/shm", O_RDONLY | O_CLOEXEC);
+        sum += usage_sysv(&own);
+        usage_close(&own);
+        return sum;
 }
 
 /* --- is the owner hurt? The supervisor has the same user id, so what it gets the owner gets. --- */
@@ -76,6 +114,11 @@ static bool is_short_of_epoll(void)
         close(p[0]);
         close(p[1]);
         return is_full;
+}
+
+static bool is_short_of_memory(void)
+{
+        return share_machine("\nMemAvailable:") < share_machine("MemTotal:") / 16;
 }
 
 /* is_short_of_flight(): could a program with half the usual limit of descriptors send one? The
@@ -139,18 +182,21 @@ static void share_counters(struct sup *s)
         }
         /* Pipes can be parked as well. */
         w->crowded = w->u.flying_n && (w->is_crowded || w->is_piped) ? w->crowded + 1 : 0;
-        if (w->crowded >= FLYING_LOOKS)
+        if (w->crowded >= WATCH_UNSEEN)
                 share_end(s, "descriptors under way on sockets that nobody receives");
 }
 
-/* share_stray(s): shared memory that the machine has lost since the box began, and that nobody in
- * the box has open. It may be anybody's. */
+/* share_stray(s): shared memory that the machine has lost since the box began, and that is neither in
+ * the box's sight nor in ours. It may be anybody's. */
 static uint64_t share_stray(const struct sup *s)
 {
         const struct watch_share *w = &s->watch->share;
         uint64_t known = w->shmem_first + w->u.shared + w->u.memfds + w->u.tmpfs + w->u.sysv;
-        uint64_t all = share_shmem();
-        return all > known ? all - known : 0;
+        if (w->shmem <= known)
+                return 0;
+        uint64_t others = share_others();
+        known += others > w->others_first ? others - w->others_first : 0;
+        return w->shmem > known ? w->shmem - known : 0;
 }
 
 /* share_wants(s): what it is worth to look for: is the owner hurt, is memory missing? */
@@ -167,34 +213,43 @@ static unsigned share_wants(struct sup *s)
                (is_missing ? USAGE_MAPS : 0);
 }
 
-/* share_memory(s): all that is its. Of the stray memory: what it could have mapped and closed, and all
- * of it when it parks descriptors in sockets, where no look sees what they are. */
+/* share_memory(s): all that is its. Of the stray memory, and only of what went astray while the box was
+ * at work: as much as it has mapped and closed. All of it when there are descriptors that no look sees,
+ * and when it has mapped a part of something while the machine has next to nothing left. */
 static uint64_t share_memory(struct sup *s)
 {
         struct watch_share *w = &s->watch->share;
-        uint64_t sum = usage_memory(&w->u);
-        w->flying = w->u.flying_n ? w->flying + 1 : 0;
-        if (w->flying < FLYING_LOOKS && !w->u.mapped)
-                return sum;
-        uint64_t stray = share_stray(s);
-        bool is_all = w->flying >= FLYING_LOOKS || stray < w->u.mapped;
-        return sum + (is_all ? stray : w->u.mapped);
+        uint64_t sum = usage_memory(&w->u),
+                 ours = watch_doubt(&w->doubt, share_stray(s), w->u.motion);
+        w->unseen = w->u.unseen_n ? w->unseen + 1 : 0;
+        bool is_all = w->unseen >= WATCH_UNSEEN || ours < w->u.mapped ||
+                      (w->u.mapped && is_short_of_memory());
+        return sum + (is_all ? ours : w->u.mapped);
 }
 
-/* share_check_memory(s): how long it may last until the limit; 0 when it is over it. */
+static void share_over(struct sup *s, const char *who, uint64_t now)
+{
+        char words[256], a[16], b[16];
+        snprintf(words, sizeof words, "%s used %s, more than the memory limit of %s", who,
+                 str_size_words(now, a), str_size_words(s->plan->box.limits.memory, b));
+        sup_end(s, MSG_END_MEMORY, SIGKILL, words);
+}
+
+/* share_check_memory(s): how long it may last until the limit; 0 when it is over it. A control group
+ * does not count the queues of every kind of socket: those alone may not have the limit over again. */
 static uint64_t share_check_memory(struct sup *s)
 {
         uint64_t limit = s->plan->box.limits.memory, now = share_memory(s);
-        char words[256], a[16], b[16];
+        uint64_t loose = s->watch->share.u.loose;
         if (now > s->memory_peak_seen)
                 s->memory_peak_seen = now;
-        if (!limit || s->box.cgroup.has & 1u << BOX_CTL_MEMORY)
+        bool has_group = s->box.cgroup.has & 1u << BOX_CTL_MEMORY;
+        uint64_t counted = has_group ? loose : now;
+        if (!limit)
                 return WATCH_IDLE_MS;
-        if (now <= limit)
-                return watch_pause(limit - now);
-        snprintf(words, sizeof words, "its processes used %s, more than the memory limit of %s",
-                 str_size_words(now, a), str_size_words(limit, b));
-        sup_end(s, MSG_END_MEMORY, SIGKILL, words);
+        if (counted <= limit)
+                return watch_pause(limit - counted);
+        share_over(s, has_group ? "its sockets" : "its processes", counted);
         return WATCH_IDLE_MS;
 }
 
@@ -215,7 +270,9 @@ uint64_t watch_share(struct sup *s, uint64_t now)
         if (!w->is_begun) {
                 w->is_begun = true;
                 w->shmem_first = share_shmem();
+                w->others_first = share_others();
         }
+        w->shmem = share_shmem();
         usage_look(&s->watch->eyes, share_wants(s), &w->u);
         uint64_t limit = s->plan->box.limits.memory, pause = share_check_memory(s);
         bool is_near = limit && usage_memory(&w->u) > limit / 4;

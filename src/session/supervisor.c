@@ -17,6 +17,7 @@
 #include "session/home.h"
 #include "session/layers.h"
 #include "session/live.h"
+#include "session/pending.h"
 #include "session/secret_mask.h"
 #include "session/sup_secrets.h"
 #include "wire/door.h"
@@ -190,6 +191,8 @@ static int begin(struct sup *s, const struct supervisor_args *a)
 {
         if (publish(s, a) < 0 || prepare(s, a) < 0 || sup_live_begin(s, &s->failure) < 0)
                 return -1;
+        for (size_t i = 0; i < s->plan->secrets.left_out.n; i++)
+                sup_tell(s, s->plan->secrets.left_out.v[i]);
         if (s->plan->secrets.n)
                 return sup_secrets_begin(s, &s->failure);
         sup_build(s);
@@ -200,7 +203,11 @@ static int begin(struct sup *s, const struct supervisor_args *a)
  * still in the snapshot. */
 static bool is_worth_it(const struct sup *s)
 {
-        return s->opts->from ? layers_were_written(s->plan) : s->meta.has_changes;
+        if (s->opts->from)
+                return layers_were_written(s->plan);
+        /* The first run of a box without turns: files that hold what they held before are nothing. */
+        bool is_plain = !s->args->is_again && !s->opts->is_turns && !s->opts->is_live;
+        return s->meta.was_written && !(is_plain && !pending_is_written(s->store, s->id));
 }
 
 /* clear(s, refused): end the box, keep or delete its layers, and say so on disk. */
@@ -220,7 +227,7 @@ static void clear(struct sup *s, struct buf *refused)
         if (s->is_built)
                 layers_accept_home(s->plan, s->store, &e);
         secret_mask_end(s->dir_fd);
-        s->meta.has_changes = layers_have_changes(s->plan);
+        s->meta.was_written = layers_have_changes(s->plan);
         /* One that was there before stays, whatever kept it from coming up again. */
         s->end.is_kept = (s->args->is_again && !s->is_built) || s->is_sleeping ||
                          (!s->opts->is_removed && s->is_built &&

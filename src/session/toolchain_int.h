@@ -52,11 +52,23 @@ bool toolchain_program(struct toolchain_finder *, const char *path);
 /* toolchain_venv(f, dir): show a virtual environment and the python it was made from. */
 bool toolchain_venv(struct toolchain_finder *, const char *dir);
 
+/* toolchain_node.c */
+/* toolchain_node_package(real): the package that a file below a node_modules belongs to, by its name
+ * alone; the caller frees. NULL: in none. */
+char *toolchain_node_package(const char *real);
+/* toolchain_node_is_named(dir): is it the root of a package? Some package.json only set a type. */
+bool toolchain_node_is_named(const char *dir);
+/* toolchain_node(f, package): show the package ${package} and what it asks for. True when it is shown
+ * afterwards. */
+bool toolchain_node(struct toolchain_finder *, const char *package);
+
 /* toolchain_script.c - what a script names as its interpreter. */
 struct toolchain_script {
-        char *interpreter; /* absolute path, or NULL: not a script */
-        char *word;        /* env's program, to be looked for on PATH; or NULL */
-        struct strs execs; /* shell scripts: absolute paths after "exec", ~ and $HOME filled in */
+        char *interpreter;  /* absolute path, or NULL: not a script */
+        char *word;         /* env's program, to be looked for on PATH; or NULL */
+        struct strs execs;  /* shell scripts: absolute paths after "exec", ~ and $HOME filled in */
+        struct strs beside; /* and words of such lines that begin with $basedir, without it: paths
+                               relative to the script's directory */
 };
 void toolchain_script_read(const char *path, const char *home, struct toolchain_script *);
 /* toolchain_script_parse(head, len, home, s): the same from the first bytes of a file. */

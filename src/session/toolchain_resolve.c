@@ -51,7 +51,10 @@ static bool up(char *path)
 /* A program that no row knows: the nearest directory above it that is a package by its looks. */
 static bool by_package(struct toolchain_finder *f, const char *real)
 {
-        char modules[PATH_MAX] = "", dir[PATH_MAX];
+        char modules[PATH_MAX] = "", unnamed[PATH_MAX] = "", dir[PATH_MAX];
+        _cleanup_free_ char *package = toolchain_node_package(real);
+        if (package && toolchain_node(f, package))
+                return true;
         snprintf(dir, sizeof dir, "%s", real);
         for (int i = 0; i < UP_MAX && up(dir); i++) {
                 if (toolchain_refused(f, dir))
@@ -61,8 +64,10 @@ static bool by_package(struct toolchain_finder *f, const char *real)
                         snprintf(modules, sizeof modules, "%s", dir);
                 else if (is_file(dir, "pyvenv.cfg"))
                         return toolchain_venv(f, dir);
-                else if (!modules[0] && is_file(dir, "package.json"))
-                        return toolchain_show(f, dir, "package of the command");
+                else if (!modules[0] && toolchain_node_is_named(dir))
+                        return toolchain_node(f, dir);
+                else if (!modules[0] && !unnamed[0] && is_file(dir, "package.json"))
+                        snprintf(unnamed, sizeof unnamed, "%s", dir);
                 else if (i == 1 && is_dir(dir, "bin") &&
                          (is_dir(dir, "lib") || is_dir(dir, "lib64") || is_dir(dir, "libexec") ||
                           is_dir(dir, "share"))) {
@@ -73,6 +78,8 @@ static bool by_package(struct toolchain_finder *f, const char *real)
                                 return toolchain_show(f, dir, "package of the command");
                 }
         }
+        if (unnamed[0])
+                return toolchain_show(f, unnamed, "package of the command");
         return modules[0] && toolchain_show(f, modules, "packages of the command");
 }
 
@@ -125,6 +132,22 @@ bool toolchain_venv(struct toolchain_finder *f, const char *venv)
         return true;
 }
 
+/* A script of Python's in PREFIX/bin that pip installed there imports from PREFIX/lib/pythonN/
+ * site-packages; with `pip install --user` PREFIX is ~/.local, which holds more than that. */
+static void python_needs(struct toolchain_finder *f, const char *real)
+{
+        _cleanup_free_ char *dir = str_dup(real);
+        if (!up(dir) || !str_ends(dir, "/bin") || !up(dir))
+                return;
+        _cleanup_free_ char *lib = str_fmt("%s/lib", dir);
+        _cleanup_closedir_ DIR *d = opendir(lib);
+        for (struct dirent *e; d && (e = readdir(d));) {
+                _cleanup_free_ char *path = str_fmt("%s/%s/site-packages", lib, e->d_name);
+                if (str_starts(e->d_name, "python"))
+                        toolchain_show(f, path, "packages of the command");
+        }
+}
+
 static char *on_path(const struct toolchain_finder *f, const char *word, bool *is_noexec);
 
 static void script_needs(struct toolchain_finder *f, const char *real)
@@ -134,6 +157,9 @@ static void script_needs(struct toolchain_finder *f, const char *real)
         if (!s.interpreter)
                 return;
         toolchain_program(f, s.interpreter);
+        const char *runs = s.word ? s.word : s.interpreter;
+        if (strstr(runs, "python"))
+                python_needs(f, real);
         if (s.word && strchr(s.word, '/')) {
                 toolchain_program(f, s.word);
         } else if (s.word) {
@@ -144,6 +170,11 @@ static void script_needs(struct toolchain_finder *f, const char *real)
         for (size_t i = 0; i < s.execs.n; i++)
                 if (!toolchain_is_visible(s.execs.v[i]))
                         toolchain_program(f, s.execs.v[i]);
+        _cleanup_free_ char *dir = str_dup(real);
+        for (size_t i = 0; up(dir) && i < s.beside.n; i++) {
+                _cleanup_free_ char *path = str_fmt("%s/%s", dir, s.beside.v[i]);
+                toolchain_program(f, path);
+        }
 }
 
 /* ENV/bin/python is a link to another python, which knows by the name it was called by that it
@@ -273,6 +304,23 @@ static void settle_exe(const struct toolchain_finder *f, const char *word)
         set->path = path;
 }
 
+/* from_here(q, word): a word with a slash as an absolute path. "../x" was typed by the caller and is
+ * not in the workspace, although it is written as if it were. */
+static char *from_here(const struct toolchain_query *q, const char *word)
+{
+        const char *cwd = q->cwd ? q->cwd : q->workspace;
+        _cleanup_free_ char *path =
+                word[0] == '/' || !cwd ? str_dup(word) : str_fmt("%s/%s", cwd, word);
+        char *slash = strrchr(path, '/');
+        if (!strstr(path, "/../") || !slash)
+                return take_ptr(&path);
+        *slash = 0;
+        char real[PATH_MAX];
+        bool is_there = realpath(path, real) != NULL;
+        *slash = '/';
+        return is_there ? str_fmt("%s%s", real, slash) : take_ptr(&path);
+}
+
 int toolchain_resolve(const struct toolchain_query *q, const char *word, struct toolchain_set *set,
                       struct err *err)
 {
@@ -283,8 +331,7 @@ int toolchain_resolve(const struct toolchain_query *q, const char *word, struct 
         bool is_noexec = false;
         char *exe = NULL;
         if (strchr(word, '/')) {
-                const char *cwd = q->cwd ? q->cwd : q->workspace;
-                exe = word[0] == '/' || !cwd ? str_dup(word) : str_fmt("%s/%s", cwd, word);
+                exe = from_here(q, word);
                 if (!is_program(exe, &is_noexec)) {
                         free(exe);
                         exe = NULL;

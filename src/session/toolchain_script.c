@@ -1,6 +1,6 @@
 /* toolchain_script.c - the first bytes of a script: its interpreter, env's program, and where a
- * small shell wrapper leads. Called while a command is resolved. Reads at most one page of a file;
- * what it finds is only a hint of what to look at next, never trusted as permission. */
+ * small shell wrapper leads. Called while a command is resolved. Reads at most 16 KiB of a file; what
+ * it finds is only a hint of what to look at next, never trusted as permission. */
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "session/toolchain_int.h"
@@ -10,13 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HEAD_MAX = 4096, LINE_MAX_KERNEL = 256, EXECS_MAX = 4 };
+enum { HEAD_MAX = 16 << 10, LINE_MAX_KERNEL = 256, EXECS_MAX = 4 };
 
 void toolchain_script_free(struct toolchain_script *s)
 {
         free(s->interpreter);
         free(s->word);
         strs_free(&s->execs);
+        strs_free(&s->beside);
         memset(s, 0, sizeof *s);
 }
 
@@ -89,14 +90,37 @@ static void add_exec(struct toolchain_script *s, const char *p, const char *home
         strs_addf(&s->execs, "%s%.*s", prefix, (int)n, p);
 }
 
+/* What a line of npm's and pnpm's wrappers executes: "$basedir/../x/cli.js", or with quotes anywhere
+ * around the parts, or a variable of a longer name. */
+static void add_beside(struct toolchain_script *s, const char *line)
+{
+        size_t len = strcspn(line, "\n");
+        _cleanup_free_ char *copy = str_fmt("%.*s", (int)len, line);
+        for (const char *p = copy; (p = strstr(p, "basedir")) && s->beside.n < EXECS_MAX;) {
+                while (*p == '_' || (*p >= 'a' && *p <= 'z'))
+                        p++;
+                p += strspn(p, "}\"'");
+                if (*p != '/')
+                        continue;
+                p++;
+                p += strspn(p, "\"'");
+                size_t n = strcspn(p, "\"' \t\r;&|$`()<>");
+                _cleanup_free_ char *rest = str_fmt("%.*s", (int)n, p);
+                if (strchr(rest, '/') && !strs_has(&s->beside, rest))
+                        strs_add(&s->beside, rest);
+        }
+}
+
 static void find_execs(struct toolchain_script *s, const char *text, const char *home)
 {
         for (const char *line = text; *line && s->execs.n < EXECS_MAX;) {
                 const char *p = skip_blanks(line);
                 if (str_starts(p, "'''"))
                         p += 3;
-                if (str_starts(p, "exec") && strchr(" \t'", p[4]))
+                if (str_starts(p, "exec") && strchr(" \t'", p[4])) {
                         add_exec(s, p + 4, home);
+                        add_beside(s, p);
+                }
                 line += strcspn(line, "\n");
                 line += *line == '\n';
         }

@@ -25,4 +25,10 @@ struct undo_refs_hooks {
 int undo_refs_back(int undo_fd, const struct undo_record *of, bool is_dry,
                    const struct undo_refs_hooks *, uint64_t *by, struct err *);
 
+/* undo_refs_locked(undo_fd, git_dir, err): that the index of that git directory is being replaced, on
+ * disk before it is. undo_refs_recover(undo_fd): whatever a killed apply or undo left of that, in any
+ * repository: an index half replaced, a lock. What is not provably ours stays. */
+int undo_refs_locked(int undo_fd, const char *git_dir, struct err *);
+void undo_refs_recover(int undo_fd);
+
 #endif

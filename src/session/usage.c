@@ -60,10 +60,10 @@ uint64_t usage_tmpfs(const struct usage_eyes *e)
 void usage_look(const struct usage_eyes *e, unsigned wants, struct usage *u)
 {
         *u = (struct usage){.is_whole = true};
-        usage_procs(e->fd[MSG_WATCHED_PROC], wants, u);
+        usage_procs(e, wants, u);
         u->sysv = usage_sysv(e);
         u->tmpfs = usage_tmpfs(e);
-        u->sockets = usage_sockets(e->fd[MSG_WATCHED_SOCKETS]);
+        u->sockets = usage_sockets(e->fd[MSG_WATCHED_SOCKETS], &u->loose);
 }
 
 uint64_t usage_memory(const struct usage *u)

@@ -21,19 +21,23 @@ struct usage {
         uint64_t sysv;    /* bytes of System V segments, messages and semaphores */
         uint64_t tmpfs;   /* bytes in /tmp, /dev/shm and the like */
         uint64_t sockets; /* bytes in socket buffers */
+        uint64_t loose;   /* of these, what not every control group counts */
         uint64_t deleted; /* bytes on the disk that have no name any more and are open */
-        uint64_t
-                mapped; /* bytes: of memfds and the like that are mapped, as long as the maps are */
+        uint64_t mapped;  /* bytes at least: memfds and the like that are mapped and not open */
         uint64_t mapped_deleted; /* the same of files on the disk that have no name any more */
         uint64_t pipes_n;        /* pipes, each once */
         uint64_t epolls;         /* watches of epoll instances at most: instances x descriptors */
         uint64_t flying_n;       /* descriptors under way on sockets that some process has open */
+        uint64_t unseen_n;       /* descriptors and processes that nobody can look into */
+        uint64_t room;           /* of the last process: how many descriptors it may have */
+        uint64_t motion;         /* another number when a process has run */
         bool is_whole; /* false: it was too much to look at in one go; all is at least so */
 };
 
 /* The box as it can be seen; -1 where there is nothing. */
 struct usage_eyes {
         int fd[MSG_WATCHED_N];
+        pid_t init_pid; /* its first process, as we see it */
 };
 #define USAGE_BLIND                                                                                \
         {                                                                                          \
@@ -57,8 +61,8 @@ uint64_t usage_memory(const struct usage *);
 uint64_t usage_tmpfs(const struct usage_eyes *);
 
 /* Parts, by file. */
-void usage_procs(int proc_fd, unsigned wants, struct usage *); /* usage_procs.c */
-uint64_t usage_sockets(int diag_fd);                           /* usage_sockets.c */
-uint64_t usage_sysv(const struct usage_eyes *eyes);            /* usage.c */
+void usage_procs(const struct usage_eyes *, unsigned wants, struct usage *); /* usage_procs.c */
+uint64_t usage_sockets(int diag_fd, uint64_t *loose);                        /* usage_sockets.c */
+uint64_t usage_sysv(const struct usage_eyes *eyes);                          /* usage.c */
 
 #endif

@@ -1,32 +1,30 @@
 /* usage_procs.c - the processes of a box and what they hold open, by its own /proc: every process
  * is listed there, so it does not matter who forked whom. What several processes hold is counted
  * once. */
-#include "session/usage.h"
+#include "session/usage_int.h"
 
 #include "base/cleanup.h"
 #include "base/fdio.h"
 #include "base/str.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { LOOK_MS = 300 }; /* of processor time: for more descriptors than any box may have */
 
-/* Numbers of inodes that were counted. */
-struct usage_seen {
-        uint64_t *v;
-        size_t n, cap;
-};
-
-/* seen_add(s, key): true the first time. ${key} is not 0. */
-static bool seen_add(struct usage_seen *s, uint64_t key)
+/* seen_at(s, key): its place, made when there was none. ${key} is not 0. */
+static struct usage_seen_one *seen_at(struct usage_seen *s, uint64_t key)
 {
         if (s->n * 2 >= s->cap) {
                 struct usage_seen old = *s;
@@ -36,34 +34,48 @@ static bool seen_add(struct usage_seen *s, uint64_t key)
                 if (!s->v)
                         str_no_memory();
                 for (size_t i = 0; i < old.cap; i++)
-                        if (old.v[i])
-                                seen_add(s, old.v[i]);
+                        if (old.v[i].key)
+                                *seen_at(s, old.v[i].key) = old.v[i];
                 free(old.v);
         }
         size_t at = (size_t)(key * 0x9e3779b97f4a7c15ull) & (s->cap - 1);
-        while (s->v[at]) {
-                if (s->v[at] == key)
-                        return false;
+        while (s->v[at].key && s->v[at].key != key)
                 at = (at + 1) & (s->cap - 1);
-        }
-        s->v[at] = key;
-        s->n++;
-        return true;
+        s->n += !s->v[at].key;
+        s->v[at].key = key;
+        return &s->v[at];
 }
 
-struct usage_walk {
-        struct usage *u;
-        unsigned wants;
-        struct usage_seen seen;
-        uint64_t until_ms;
-        uint64_t epolls_n, fds_n; /* of one process */
-};
+uint64_t usage_raise(struct usage_walk *w, uint64_t key, uint64_t n)
+{
+        struct usage_seen_one *one = seen_at(&w->seen, key);
+        uint64_t more = n > one->n ? n - one->n : 0;
+        one->n += more;
+        return more;
+}
+
+bool usage_is_new(struct usage_walk *w, uint64_t key)
+{
+        return usage_raise(w, key, 1) > 0;
+}
+
+uint64_t usage_key(uint64_t dev, uint64_t ino, enum usage_kind kind)
+{
+        return (dev << 40 ^ ino) << 2 | (uint64_t)kind;
+}
 
 static uint64_t cpu_ms(void)
 {
         struct timespec t;
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
         return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+bool usage_is_late(struct usage_walk *w)
+{
+        if (cpu_ms() > w->until_ms)
+                w->u->is_whole = false;
+        return !w->u->is_whole;
 }
 
 /* status_kib(text, name): "RssAnon:     123 kB", in bytes. */
@@ -73,11 +85,17 @@ static uint64_t status_kib(const char *text, const char *name)
         return at ? strtoull(at + strlen(name), NULL, 10) * 1024 : 0;
 }
 
+static void usage_motion(struct usage *u, const char *text)
+{
+        for (; *text; text++)
+                u->motion = u->motion * 31 + (unsigned char)*text;
+}
+
 /* procs_memory(dir_fd, u): false when it has none: a zombie, or the first thread of a process whose
  * others live on. */
 static bool procs_memory(int dir_fd, struct usage *u)
 {
-        char text[65536];
+        char text[65536], more[1024];
         _cleanup_close_ int fd = openat(dir_fd, "status", O_RDONLY | O_CLOEXEC);
         ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
         if (n <= 0)
@@ -90,6 +108,15 @@ static bool procs_memory(int dir_fd, struct usage *u)
         u->private += status_kib(rest, "\nRssAnon:") + status_kib(rest, "\nVmSwap:") +
                       status_kib(rest, "\nVmPTE:");
         u->shared += status_kib(rest, "\nRssShmem:");
+        /* A process that ran since the last look has other counters. */
+        const char *switches = strstr(rest, "\nvoluntary_ctxt_switches:");
+        usage_motion(u, switches ? switches : "");
+        _cleanup_close_ int stat_fd = openat(dir_fd, "stat", O_RDONLY | O_CLOEXEC);
+        n = stat_fd < 0 ? -1 : read(stat_fd, more, sizeof more - 1);
+        more[n > 0 ? n : 0] = 0;
+        usage_motion(u, more);
+        const char *room = strstr(rest, "\nFDSize:");
+        u->room = room ? strtoull(room + 8, NULL, 10) : 0;
         return true;
 }
 
@@ -124,14 +151,25 @@ static uint64_t procs_flying(int dir_fd, const char *name)
         return at ? strtoull(at + 8, NULL, 10) : 0;
 }
 
-/* procs_file(w, fds_fd, name): a file without a name: a memfd, or one that was deleted. */
-static void procs_file(struct usage_walk *w, int fds_fd, const char *name, bool is_memfd)
+void usage_file(struct usage_walk *w, const struct stat *st, bool is_memory)
+{
+        /* The box's own tmpfs says by itself how full it is, with names and without. */
+        if (!S_ISREG(st->st_mode) || st->st_nlink > 0 || st->st_dev == w->tmp_dev)
+                return;
+        *(is_memory ? &w->u->memfds : &w->u->deleted) += usage_raise(
+                w, usage_key(st->st_dev, st->st_ino, USAGE_FILE), (uint64_t)st->st_blocks * 512);
+        /* Known from here on, also when it is empty: what is mapped of it is no more than it has. */
+        usage_is_new(w, usage_key(st->st_dev, st->st_ino, USAGE_FILE));
+}
+
+/* procs_file(w, dir_fd, name): a file without a name: a memfd, or one that was deleted. */
+static bool procs_file(struct usage_walk *w, int dir_fd, const char *name, bool is_memfd)
 {
         struct stat st;
-        if (fstatat(fds_fd, name, &st, 0) < 0 || !S_ISREG(st.st_mode) || st.st_nlink > 0 ||
-            !seen_add(&w->seen, ((uint64_t)st.st_dev << 40 ^ st.st_ino) << 2 | 1))
-                return;
-        *(is_memfd ? &w->u->memfds : &w->u->deleted) += (uint64_t)st.st_blocks * 512;
+        if (fstatat(dir_fd, name, &st, 0) < 0)
+                return false;
+        usage_file(w, &st, is_memfd);
+        return true;
 }
 
 /* procs_fifo(w, fds_fd, name): a pipe by another name has the same pages. */
@@ -139,11 +177,26 @@ static void procs_fifo(struct usage_walk *w, int fds_fd, const char *name)
 {
         struct stat st;
         if (fstatat(fds_fd, name, &st, 0) == 0 && S_ISFIFO(st.st_mode))
-                w->u->pipes_n +=
-                        seen_add(&w->seen, ((uint64_t)st.st_dev << 40 ^ st.st_ino) << 2 | 2);
+                w->u->pipes_n += usage_is_new(w, usage_key(st.st_dev, st.st_ino, USAGE_PIPE));
 }
 
-static void procs_fd(struct usage_walk *w, int dir_fd, int fds_fd, const char *name)
+/* procs_ino(to): "pipe:[123]", as a key. What has no device here has its own. */
+static uint64_t procs_ino(const char *to, dev_t dev, enum usage_kind kind)
+{
+        return usage_key(dev, strtoull(strchr(to, '[') + 1, NULL, 10), kind);
+}
+
+static void procs_socket(struct usage_walk *w, int dir_fd, pid_t pid, const char *name,
+                         const char *to)
+{
+        bool is_new = w->wants & USAGE_FLYING &&
+                      usage_is_new(w, procs_ino(to, w->socket_dev, USAGE_SOCKET));
+        uint64_t n = is_new ? procs_flying(dir_fd, name) : 0;
+        if (n)
+                usage_parked(w, pid, name, n);
+}
+
+static void procs_fd(struct usage_walk *w, int dir_fd, int fds_fd, pid_t pid, const char *name)
 {
         char to[256];
         ssize_t n = readlinkat(fds_fd, name, to, sizeof to - 1);
@@ -154,12 +207,10 @@ static void procs_fd(struct usage_walk *w, int dir_fd, int fds_fd, const char *n
         if (w->wants & USAGE_FIFOS && to[0] == '/')
                 procs_fifo(w, fds_fd, name);
         if (str_starts(to, "pipe:["))
-                w->u->pipes_n += seen_add(&w->seen, strtoull(to + 6, NULL, 10) << 2 | 2);
-        else if (str_starts(to, "socket:[")) {
-                if (w->wants & USAGE_FLYING &&
-                    seen_add(&w->seen, strtoull(to + 8, NULL, 10) << 2 | 3))
-                        w->u->flying_n += procs_flying(dir_fd, name);
-        } else if (strcmp(to, "anon_inode:[eventpoll]") == 0)
+                w->u->pipes_n += usage_is_new(w, procs_ino(to, w->pipe_dev, USAGE_PIPE));
+        else if (str_starts(to, "socket:["))
+                procs_socket(w, dir_fd, pid, name, to);
+        else if (strcmp(to, "anon_inode:[eventpoll]") == 0)
                 w->epolls_n++;
         else if (str_starts(to, "/memfd:"))
                 procs_file(w, fds_fd, name, true);
@@ -169,22 +220,32 @@ static void procs_fd(struct usage_walk *w, int dir_fd, int fds_fd, const char *n
                 procs_file(w, fds_fd, name, false); /* too long to see its end */
 }
 
-/* procs_map(w, line): "from-to rwxs offset dev inode   path (deleted)". What has a length here may have
- * no page in memory that the process has touched. */
-static void procs_map(struct usage_walk *w, const char *line)
+/* procs_map(w, dir_fd, line): "from-to rwxs offset dev inode   path (deleted)". Whoever may follow the
+ * map to its file (root) knows how large that is. Otherwise it is at least as long as what is mapped
+ * of it. A file that is open too was counted by that. */
+static void procs_map(struct usage_walk *w, int dir_fd, const char *line)
 {
-        uint64_t from, to, inode;
+        uint64_t from, to, offset, inode;
         unsigned major, minor;
         int at = 0;
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %x:%x %" SCNu64 " %n", &from, &to, &major,
-                   &minor, &inode, &at) != 5 ||
-            !at || !strstr(line + at, " (deleted)") || inode == 0)
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %x:%x %" SCNu64 " %n", &from, &to,
+                   &offset, &major, &minor, &inode, &at) != 6 ||
+            !at || !strstr(line + at, " (deleted)") || inode == 0 || to <= from)
                 return;
         bool is_memory = str_starts(line + at, "/memfd:") || str_starts(line + at, "/dev/zero") ||
                          str_starts(line + at, "/SYSV");
-        uint64_t dev = (uint64_t)major << 8 ^ minor;
-        if (to > from && seen_add(&w->seen, (from ^ dev << 40 ^ inode << 8) << 2 | 1))
-                *(is_memory ? &w->u->mapped : &w->u->mapped_deleted) += to - from;
+        if (makedev(major, minor) == w->tmp_dev || str_starts(line + at, "/SYSV"))
+                return; /* counted by their own tables */
+        char path[64];
+        snprintf(path, sizeof path, "map_files/%" PRIx64 "-%" PRIx64, from, to);
+        if (procs_file(w, dir_fd, path, is_memory))
+                return;
+        uint64_t key = usage_key(makedev(major, minor), inode, USAGE_FILE);
+        if (seen_at(&w->seen, key)->n && !seen_at(&w->seen, ~key)->n)
+                return;
+        usage_is_new(w, key);
+        *(is_memory ? &w->u->mapped : &w->u->mapped_deleted) +=
+                usage_raise(w, ~key, offset + (to - from));
 }
 
 static void procs_maps(struct usage_walk *w, int dir_fd)
@@ -192,10 +253,14 @@ static void procs_maps(struct usage_walk *w, int dir_fd)
         int fd = openat(dir_fd, "maps", O_RDONLY | O_CLOEXEC);
         _cleanup_fclose_ FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
         char line[512];
+        if (fd < 0 && errno == EACCES)
+                w->u->unseen_n++;
         while (f && fgets(line, sizeof line, f)) {
-                procs_map(w, line);
-                if (cpu_ms() > w->until_ms)
+                procs_map(w, dir_fd, line);
+                if (cpu_ms() > w->until_ms) {
+                        w->u->unseen_n++;
                         return;
+                }
         }
 }
 
@@ -206,42 +271,121 @@ static uint64_t procs_count(int fds_fd)
         return fstat(fds_fd, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* procs_fds(w, dir_fd): their number is known of everybody, what they are as far as the time goes. */
-static void procs_fds(struct usage_walk *w, int dir_fd)
+/* procs_fds(w, dir_fd, pid, room): their number is known of everybody, what they are as far as the
+ * time goes. */
+static void procs_fds(struct usage_walk *w, int dir_fd, pid_t pid, uint64_t room)
 {
         _cleanup_close_ int fds = openat(dir_fd, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        bool is_shut = fds < 0 && errno == EACCES;
         _cleanup_closedir_ DIR *d = fds < 0 || !w->u->is_whole ? NULL : fdio_opendir(fds);
         uint64_t known = fds < 0 ? 0 : procs_count(fds);
         w->epolls_n = w->fds_n = 0;
+        if (is_shut)
+                usage_shut(w, pid, room);
         for (struct dirent *e; d && (e = readdir(d));) {
                 if (e->d_name[0] == '.')
                         continue;
-                if (w->fds_n % 256 == 255 && cpu_ms() > w->until_ms) {
-                        w->u->is_whole = false;
+                if (w->fds_n % 256 == 255 && usage_is_late(w))
                         break;
-                }
-                procs_fd(w, dir_fd, fds, e->d_name);
+                procs_fd(w, dir_fd, fds, pid, e->d_name);
         }
         w->u->fds_n += known > w->fds_n ? known : w->fds_n;
         w->u->epolls += w->epolls_n * w->fds_n;
 }
 
-void usage_procs(int proc_fd, unsigned wants, struct usage *u)
+/* procs_is_stuck(tasks_fd, tid, dir_fd): does the thread wait in a call that holds files by itself? What is
+ * sent along with a message is the call's until there is room; the source of a copy is open as long as it
+ * is in the table too. */
+static bool procs_is_stuck(int tasks_fd, const char *tid, int dir_fd)
 {
-        struct usage_walk w = {.u = u, .wants = wants, .until_ms = cpu_ms() + LOOK_MS};
+        char path[64], text[256];
+        long call;
+        unsigned long first, second;
+        struct stat st;
+        snprintf(path, sizeof path, "%.20s/syscall", tid);
+        _cleanup_close_ int fd = openat(tasks_fd, path, O_RDONLY | O_CLOEXEC);
+        ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+        text[n > 0 ? n : 0] = 0;
+        if (sscanf(text, "%ld %lx %lx", &call, &first, &second) != 3)
+                return false; /* it runs */
+        if (call == SYS_sendmsg || call == SYS_sendmmsg)
+                return true;
+        if (call != SYS_sendfile && call != SYS_splice)
+                return false;
+        snprintf(path, sizeof path, "fd/%d", (int)(call == SYS_splice ? first : second));
+        return fstatat(dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0;
+}
+
+static void procs_stuck(struct usage_walk *w, int dir_fd)
+{
+        _cleanup_close_ int tasks = openat(dir_fd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_closedir_ DIR *d = tasks < 0 ? NULL : fdio_opendir(tasks);
+        for (struct dirent *e; d && (e = readdir(d)) && !usage_is_late(w);)
+                if (e->d_name[0] != '.')
+                        w->u->unseen_n += procs_is_stuck(tasks, e->d_name, dir_fd);
+}
+
+/* procs_each(w, is_maps): one round over all processes: first what is open, then what is only mapped. */
+static void procs_each(struct usage_walk *w, bool is_maps)
+{
+        struct usage *u = w->u, apart;
+        int proc_fd = w->eyes->fd[MSG_WATCHED_PROC];
         _cleanup_closedir_ DIR *d = proc_fd < 0 ? NULL : fdio_opendir(proc_fd);
         for (struct dirent *e; d && (e = readdir(d));) {
                 if (e->d_name[0] < '0' || e->d_name[0] > '9')
                         continue;
                 _cleanup_close_ int dir =
                         openat(proc_fd, e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+                pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
                 if (dir < 0)
                         continue;
-                u->procs_n++;
-                _cleanup_close_ int other = procs_memory(dir, u) ? -1 : procs_survivor(dir, u);
-                procs_fds(&w, other >= 0 ? other : dir);
-                if (wants & USAGE_MAPS)
-                        procs_maps(&w, other >= 0 ? other : dir);
+                /* In the second round its memory has been counted. */
+                struct usage *sum = is_maps ? &apart : u;
+                apart = (struct usage){0};
+                sum->procs_n++;
+                sum->room = 0;
+                bool has_memory = procs_memory(dir, sum);
+                _cleanup_close_ int other = has_memory ? -1 : procs_survivor(dir, sum);
+                int from = other >= 0 ? other : dir;
+                /* Who has no memory has ended. The first process is ours, and shows itself to nobody. */
+                if ((!has_memory && other < 0) || pid == 1)
+                        continue;
+                if (is_maps)
+                        procs_maps(w, from);
+                else
+                        procs_fds(w, from, pid, sum->room);
+                if (!is_maps && w->wants & USAGE_FLYING)
+                        procs_stuck(w, dir);
         }
+}
+
+/* procs_dev(fd): the device of an object of the kernel's own, and the descriptor closed. */
+static uint64_t procs_dev(int fd)
+{
+        struct stat st = {0};
+        if (fd >= 0 && fstat(fd, &st) < 0)
+                st.st_dev = 0;
+        if (fd >= 0)
+                close(fd);
+        return st.st_dev;
+}
+
+void usage_procs(const struct usage_eyes *eyes, unsigned wants, struct usage *u)
+{
+        struct usage_walk w = {
+                .u = u, .eyes = eyes, .wants = wants, .until_ms = cpu_ms() + LOOK_MS};
+        struct stat st;
+        int p[2] = {-1, -1};
+        if (eyes->fd[MSG_WATCHED_TMP] >= 0 && fstat(eyes->fd[MSG_WATCHED_TMP], &st) == 0)
+                w.tmp_dev = st.st_dev;
+        if (wants && pipe2(p, O_CLOEXEC) == 0) {
+                w.pipe_dev = procs_dev(p[0]);
+                close(p[1]);
+                w.socket_dev = procs_dev(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        }
+        procs_each(&w, false);
+        if (wants & USAGE_MAPS)
+                procs_each(&w, true);
         free(w.seen.v);
+        free(w.pids);
 }

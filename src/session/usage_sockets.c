@@ -67,13 +67,13 @@ static bool socket_ask(int fd, const void *request, size_t len)
         return send(fd, &m, m.h.nlmsg_len, 0) == (ssize_t)m.h.nlmsg_len;
 }
 
-uint64_t usage_sockets(int fd)
+uint64_t usage_sockets(int fd, uint64_t *loose)
 {
-        uint64_t sum = 0;
+        uint64_t local = 0, sum = 0;
         struct unix_diag_req unix_all = {
                 .sdiag_family = AF_UNIX, .udiag_states = ~0u, .udiag_show = UDIAG_SHOW_MEMINFO};
         if (fd >= 0 && socket_ask(fd, &unix_all, sizeof unix_all))
-                socket_answers(fd, sizeof(struct unix_diag_msg), UNIX_DIAG_MEMINFO, &sum);
+                socket_answers(fd, sizeof(struct unix_diag_msg), UNIX_DIAG_MEMINFO, &local);
         static const struct {
                 uint8_t family, protocol;
         } kinds[] = {{AF_INET, IPPROTO_TCP},
@@ -93,5 +93,6 @@ uint64_t usage_sockets(int fd)
                                                .ndiag_show = NDIAG_SHOW_MEMINFO};
         if (fd >= 0 && socket_ask(fd, &netlink_all, sizeof netlink_all))
                 socket_answers(fd, sizeof(struct netlink_diag_msg), NETLINK_DIAG_MEMINFO, &sum);
-        return sum;
+        *loose = sum;
+        return local + sum;
 }

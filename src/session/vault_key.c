@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/exitcode.h"
 #include "base/fdio.h"
 #include "base/strs.h"
 #include "session/door_program.h"
@@ -114,7 +115,7 @@ static int finish(pid_t pid, int said_in, struct err *err)
         if (code == 0)
                 return 0;
         const char *sentence = strncmp(words, "ostiary: ", 9) == 0 ? words + 9 : words;
-        return err_set(err, code == 1 ? E_ABSENT : E_INPUT, "%s",
+        return err_set(err, code == EXIT_ABSENT ? E_ABSENT : E_INPUT, "%s",
                        *sentence ? sentence : "the vault gave no answer");
 }
 

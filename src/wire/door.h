@@ -19,7 +19,8 @@ enum door_msg {
                                bound and listening already; may come several times */
 
         /* supervisor -> role */
-        DOOR_BEGIN = 410, /* egress: lstr box id; + fds dial, keeper, audit.
+        DOOR_BEGIN = 410, /* egress: lstr box id, u64 bytes of memory that it may hold
+                             (0: any); + fds dial, keeper, audit.
                              dial: lstr upstream proxy or ""; + fd egress.
                              keeper: bytes CA key DER, bytes CA certificate DER, lstr box id; + fds
                              egress, audit (a writer of its own: every answer is logged).
@@ -80,6 +81,8 @@ enum door_msg {
                            secrets whose private half only that has; before DOOR_SECRET */
         DOOR_LINE,      /* u32 number, lstr secret line: another line for a value that stays as it
                            is. Answered as DOOR_SECRET is */
+        DOOR_HOLD,      /* u32 is_held: the box is paused, and nothing is placed or signed until it
+                           goes on. Not answered */
         DOOR_SSH_ASKED, /* u32 id, bytes signature, empty when the agent did not: to DOOR_SSH_ASK */
 
         /* keeper -> supervisor */
@@ -184,18 +187,17 @@ struct door_toward {
 };
 
 /* One writing of a value (policy/secret_forms.h), so that egress knows it again without having it:
- * hashes under the key of DOOR_KEEPER_HELLO, and the first bytes, which a stream is held back for.
- * On the wire: u8 coding, u8 inner, u32 len, 4 bytes first, u16 hint, u64 tail, u64 whole. */
+ * hashes under the key of DOOR_KEEPER_HELLO, and none of its bytes. On the wire: u8 coding, u8
+ * inner, u32 len, u16 hint, u64 tail, u64 whole. */
 struct door_finger {
         uint8_t coding; /* enum secret_coding */
         uint8_t inner;  /* of the value, before that; SECRET_RAW: it is the value that is written */
         uint32_t len;
-        uint8_t first[4];
         uint16_t hint;  /* secret_finger_hint of its last 8 bytes: what a quick look goes by */
         uint64_t tail;  /* siphash of its last 8 bytes, letters made small */
         uint64_t whole; /* siphash of all of it; letters made small where the coding ignores case */
 };
-enum { DOOR_FINGER_SIZE = 1 + 1 + 4 + 4 + 2 + 8 + 8, DOOR_FINGER_KEY = 16 };
+enum { DOOR_FINGER_SIZE = 1 + 1 + 4 + 2 + 8 + 8, DOOR_FINGER_KEY = 16 };
 
 /* What becomes of a request that no line of any layer speaks of (POLICY_BY_DEFAULT). deny! and
  * every other line hold at each level; an address that is not public needs a rule at each level
@@ -211,13 +213,15 @@ enum door_level {
 enum {
         DOOR_PORT_DNS_UDP = 0x10000,   /* UDP 53, bound, IP_PKTINFO on */
         DOOR_PORT_SPARE = 0x10001,     /* a TCP socket that is not bound yet */
+        DOOR_PORT_WATCH = 0x10003,     /* raw: a copy of each first packet of a connection */
         DOOR_PORT_SSH_AGENT = 0x10002, /* listens at DOOR_SSH_AGENT_PATH in the box */
 };
 
 enum door_answer {
-        DOOR_ANSWER_NO, /* a person said so, or nobody is there */
+        DOOR_ANSWER_NO, /* a person said so */
         DOOR_ANSWER_YES,
-        DOOR_ANSWER_FLOOD, /* nobody was asked: the box asks too much */
+        DOOR_ANSWER_FLOOD,  /* nobody was asked: the box asks too much */
+        DOOR_ANSWER_NOBODY, /* nobody was asked: nobody is there to answer */
 };
 
 enum door_dial_fault {

@@ -59,7 +59,6 @@ void door_finger_put(struct buf *b, const struct door_finger *f)
         buf_put_u8(b, f->coding);
         buf_put_u8(b, f->inner);
         buf_put_u32(b, f->len);
-        buf_put(b, f->first, sizeof f->first);
         buf_put_u8(b, (uint8_t)(f->hint >> 8));
         buf_put_u8(b, (uint8_t)f->hint);
         buf_put_u64(b, f->tail);
@@ -69,15 +68,12 @@ void door_finger_put(struct buf *b, const struct door_finger *f)
 int door_finger_get(struct cur *c, struct door_finger *f)
 {
         struct cur probe = *c;
-        const uint8_t *first;
         uint8_t high, low;
         *f = (struct door_finger){0};
         if (cur_u8(&probe, &f->coding) < 0 || cur_u8(&probe, &f->inner) < 0 ||
-            cur_u32(&probe, &f->len) < 0 || cur_bytes(&probe, sizeof f->first, &first) < 0 ||
-            cur_u8(&probe, &high) < 0 || cur_u8(&probe, &low) < 0 ||
+            cur_u32(&probe, &f->len) < 0 || cur_u8(&probe, &high) < 0 || cur_u8(&probe, &low) < 0 ||
             cur_u64(&probe, &f->tail) < 0 || cur_u64(&probe, &f->whole) < 0)
                 return -1;
-        memcpy(f->first, first, sizeof f->first);
         f->hint = (uint16_t)(high << 8 | low);
         *c = probe;
         return 0;

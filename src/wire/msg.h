@@ -43,6 +43,9 @@ enum msg_type {
                           afterwards */
         MSG_SETTLE,    /* empty; + end of a pipe: closed when everything that was told to the log
                           until now is written */
+        MSG_CONTINUE,  /* empty: a box that is paused goes on; answered by MSG_DONE */
+        MSG_ANSWER,    /* u64 question, u32 yes, u32 1 to keep the rule: by the key of an attached
+                          client; MSG_NOTICE says why when it could not be done */
 
         /* supervisor -> client */
         MSG_STARTED = 100, /* u32 pid in the box: the command runs */
@@ -70,8 +73,11 @@ enum msg_type {
                               also to those who want no notices */
         MSG_SNAPSHOT_IS,   /* u32 1: copied, and the box goes on; u64 us that it stood still, lstr
                               list of layers as in stack.h */
-        MSG_AGAIN, /* empty: the box went to sleep before it could answer; connect again, which
+        MSG_AGAIN,   /* empty: the box went to sleep before it could answer; connect again, which
                       wakes it */
+        MSG_WAITING, /* to clients with a terminal, whenever it changes: u32 how many questions
+                        wait; if any, of the oldest: u64 question, u32 seconds left, lstr what, lstr
+                        rule that asks, lstr line that would allow it for good */
 
         /* supervisor -> pid 1 */
         MSG_SPAWN = 200, /* u32 exec id, struct msg_spawn; + stdin, stdout, stderr unless tty */

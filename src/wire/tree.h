@@ -70,6 +70,16 @@ struct tree_opts {
         uid_t owner_uid;    /* who is to own what is made; (uid_t)-1: nobody is asked */
         gid_t owner_gid;
         uint64_t max_bytes; /* 0: no ceiling */
+        mode_t mask;        /* rights that nothing new gets: the umask of whoever receives */
+        /* leaves: of a sender: why a directory, opened, is not sent ("is ... and was left out."), or
+         * NULL. ${name} is "" for the root. May be NULL: everything is sent. */
+        const char *(*leaves)(int dir_fd, const char *name);
+        /* judge: of a receiver: may ${e} come to lie in ${dir_fd}? ${path} is its way from the root,
+         * and e->name alone for the root itself; not asked of a root whose content alone is copied.
+         * 0: yes; 1: no, it and all below are left out, which it said; -1: the copy ends. May be
+         * NULL. */
+        int (*judge)(void *arg, int dir_fd, const char *path, const struct tree_entry *e,
+                     struct err *);
         /* on_note: something was left out; the sentence is printable. NULL (in the box): a sender
          * passes the note on, a receiver refuses. */
         void (*on_note)(void *arg, const char *sentence);
@@ -117,9 +127,11 @@ int tree_host_in(int stream_fd, int root_fd, const struct tree_opts *, struct tr
 /* --- the two ends inside the box: a child of pid 1, confined as everything in the box -----------
  */
 
-/* tree_box_out(stream_fd, path, follow): send ${path}, relative ones from the current directory;
- * the path itself may be a link. Failures travel through the stream. Returns an exit status. */
-int tree_box_out(int stream_fd, const char *path, bool follow);
+/* tree_box_out(stream_fd, path, follow, leaves): send ${path}, relative ones from the current
+ * directory; the path itself may be a link. ${leaves} as in tree_opts. Failures travel through the
+ * stream. Returns an exit status. */
+int tree_box_out(int stream_fd, const char *path, bool follow,
+                 const char *(*leaves)(int dir_fd, const char *name));
 
 /* tree_box_in(stream_fd, path, base): receive to ${path} as tree_place_open reads it, ${base} being
  * the source's own name or "" for its content. Returns an exit status. */

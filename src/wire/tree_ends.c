@@ -66,11 +66,19 @@ static void same_progress(void *arg, const struct tree_count *count)
         real->on_progress(real->arg, count);
 }
 
+static int same_judge(void *arg, int dir_fd, const char *path, const struct tree_entry *e,
+                      struct err *err)
+{
+        const struct tree_opts *real = arg;
+        return real->judge(real->arg, dir_fd, path, e, err);
+}
+
 static struct tree_opts quoting(const struct tree_opts *real)
 {
         struct tree_opts o = *real;
         o.on_note = quoted_note;
         o.on_progress = real->on_progress ? same_progress : NULL;
+        o.judge = real->judge ? same_judge : NULL;
         o.arg = (void *)(uintptr_t)real;
         return o;
 }
@@ -112,12 +120,14 @@ static int open_source(const char *path, struct err *err)
         return fd < 0 ? err_sys(err, "read %s in the box", path) : fd;
 }
 
-int tree_box_out(int stream_fd, const char *path, bool follow)
+int tree_box_out(int stream_fd, const char *path, bool follow,
+                 const char *(*leaves)(int dir_fd, const char *name))
 {
         struct err err = {0};
         struct tree_opts o = box_opts;
         struct tree_count count = {0};
         o.is_follow = o.is_follow_any = follow;
+        o.leaves = leaves;
         _cleanup_close_ int fd = open_source(*path ? path : ".", &err);
         if (fd >= 0 && tree_send(stream_fd, fd, &o, &count, &err) == 0)
                 return 0;

@@ -35,7 +35,7 @@ static void temp_name(struct tree_recv *r)
 static int over_ceiling(struct tree_recv *r, uint64_t more, struct err *err)
 {
         uint64_t sum;
-        if (__builtin_add_overflow(r->count->bytes, more, &sum) ||
+        if (__builtin_add_overflow(r->count->bytes + r->left_bytes, more, &sum) ||
             (r->opts->max_bytes && sum > r->opts->max_bytes)) {
                 char words[16];
                 return err_set(err, E_REFUSED, "The copy is larger than the %s that --max allows.",
@@ -74,6 +74,14 @@ int tree_recv_file_open(struct tree_recv *r, int dir_fd, const struct tree_entry
         return 0;
 }
 
+void tree_recv_file_leave(struct tree_recv *r, const struct tree_entry *e)
+{
+        r->file = *e;
+        r->got = 0;
+        r->is_file_left = true;
+        r->state = TREE_IN_FILE;
+}
+
 int tree_recv_file_data(struct tree_recv *r, struct cur *c, struct err *err)
 {
         size_t n = c->left;
@@ -83,6 +91,11 @@ int tree_recv_file_data(struct tree_recv *r, struct cur *c, struct err *err)
                                "copy was ended.");
         if (over_ceiling(r, n, err) < 0)
                 return -1;
+        if (r->is_file_left) {
+                r->got += n;
+                r->left_bytes += n;
+                return 0;
+        }
         if (fdio_write_all(r->file_fd, c->p, n) < 0)
                 return failed(r, "write", err);
         r->got += n;
@@ -102,10 +115,25 @@ int tree_recv_file_hole(struct tree_recv *r, struct cur *c, struct err *err)
                 errno = EFBIG;
                 return failed(r, "write", err);
         }
+        if (r->is_file_left) {
+                r->got = end;
+                return 0;
+        }
         if (ftruncate(r->file_fd, (off_t)end) < 0 || lseek(r->file_fd, 0, SEEK_END) < 0)
                 return failed(r, "write", err);
         r->got = end;
         return 0;
+}
+
+/* new_mode(r): rights that the file in its place has may stay; others must be within the mask. */
+static mode_t new_mode(const struct tree_recv *r)
+{
+        struct stat st;
+        mode_t had = 0;
+        if (fstatat(r->file_dir_fd, r->file.name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(st.st_mode))
+                had = st.st_mode & 0777;
+        return r->file.mode & 0777 & (had | ~r->opts->mask);
 }
 
 int tree_recv_file_end(struct tree_recv *r, struct err *err)
@@ -115,10 +143,15 @@ int tree_recv_file_end(struct tree_recv *r, struct err *err)
                 return err_set(err, E_PROTO,
                                "The other side sent a file that is not as long as it said; the "
                                "copy was ended.");
+        if (r->is_file_left) {
+                tree_recv_file_drop(r);
+                r->state = r->levels_n + r->left_n ? TREE_IN_DIR : TREE_WANTS_END;
+                return 0;
+        }
         if (r->opts->owner_uid != (uid_t)-1 &&
             fchown(r->file_fd, r->opts->owner_uid, r->opts->owner_gid) < 0)
                 return failed(r, "give away", err);
-        if (fchmod(r->file_fd, e->mode & 0777) < 0)
+        if (fchmod(r->file_fd, new_mode(r)) < 0)
                 return failed(r, "set the mode of", err);
         struct timespec both[2] = {{.tv_nsec = UTIME_OMIT},
                                    {.tv_sec = e->mtime_s, .tv_nsec = e->mtime_ns}};
@@ -138,6 +171,7 @@ int tree_recv_file_end(struct tree_recv *r, struct err *err)
 
 void tree_recv_file_drop(struct tree_recv *r)
 {
+        r->is_file_left = false;
         if (r->file_fd < 0)
                 return;
         close_fd(&r->file_fd);

@@ -64,6 +64,11 @@ struct tree_recv {
         char temp[64];
         uint64_t got;
         unsigned temps;
+
+        /* what is left out: taken off the stream and made nowhere */
+        size_t left_n;     /* directories that are open there */
+        bool is_file_left; /* the file that is open */
+        uint64_t left_bytes;
 };
 
 void tree_recv_init(struct tree_recv *, const struct tree_place *, const struct tree_opts *,
@@ -79,6 +84,8 @@ int tree_recv_file_data(struct tree_recv *, struct cur *, struct err *);
 int tree_recv_file_hole(struct tree_recv *, struct cur *, struct err *);
 int tree_recv_file_end(struct tree_recv *, struct err *);
 void tree_recv_file_drop(struct tree_recv *);
+/* tree_recv_file_leave(r, e): the same of a file that is made nowhere. */
+void tree_recv_file_leave(struct tree_recv *, const struct tree_entry *);
 int tree_recv_link(struct tree_recv *, int dir_fd, const struct tree_entry *, struct err *);
 
 #endif

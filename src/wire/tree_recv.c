@@ -110,7 +110,7 @@ static int leave(struct tree_recv *r, struct err *err)
         }
         if (l->is_new) {
                 struct timespec both[2] = {{.tv_nsec = UTIME_OMIT}, l->mtime};
-                if (fchmod(l->fd, l->mode & 0777) < 0)
+                if (fchmod(l->fd, l->mode & 0777 & ~r->opts->mask) < 0)
                         return err_sys(err, "set the mode of a directory");
                 (void)futimens(l->fd, both); /* a filesystem may not hold every time */
         }
@@ -121,6 +121,40 @@ static int leave(struct tree_recv *r, struct err *err)
         else
                 r->state = TREE_WANTS_END;
         return 0;
+}
+
+/* judged(r, dir_fd, e, err): what the caller says to an entry; see tree_opts. */
+static int judged(struct tree_recv *r, int dir_fd, const struct tree_entry *e, struct err *err)
+{
+        if (!r->opts->judge)
+                return 0;
+        _cleanup_free_ char *path =
+                str_fmt("%s%s%s", buf_cstr(&r->path), r->path.len ? "/" : "", e->name);
+        return r->opts->judge(r->opts->arg, dir_fd, path, e, err);
+}
+
+/* left_out(r, verdict, e, err): it and what is below is taken off the stream. */
+static int left_out(struct tree_recv *r, int verdict, const struct tree_entry *e, struct err *err)
+{
+        if (verdict < 0)
+                return -1;
+        if (!r->left_n)
+                r->count->skipped++;
+        if (e->kind == TREE_DIR) {
+                if (r->levels_n + r->left_n >= TREE_DEPTH_MAX)
+                        return nonsense(err, "a tree that is too deep");
+                r->left_n++;
+                r->state = TREE_IN_DIR;
+        } else if (e->kind == TREE_FILE) {
+                tree_recv_file_leave(r, e);
+        }
+        return 0;
+}
+
+static void left_up(struct tree_recv *r)
+{
+        if (--r->left_n == 0 && r->levels_n == 0)
+                r->state = TREE_WANTS_END;
 }
 
 /* on_root: only now is it known whether a file or a directory comes, which decides its place. */
@@ -139,8 +173,11 @@ static int on_root(struct tree_recv *r, struct cur *c, struct err *err)
         }
         int dir = p->dir_fd >= 0 ? p->dir_fd : p->parent_fd;
         const char *name = p->dir_fd >= 0 ? p->base : p->name;
-        if (e.kind == TREE_DIR)
-                return make_dir(r, dir, name, &e, err);
+        if (e.kind == TREE_DIR) {
+                snprintf(e.name, sizeof e.name, "%s", name);
+                int left = judged(r, dir, &e, err);
+                return left ? left_out(r, left, &e, err) : make_dir(r, dir, name, &e, err);
+        }
         if (p->dir_fd < 0 && p->wants_dir)
                 return err_set(err, E_INPUT,
                                "%s/ is not a directory; make it first or leave the \"/\" out.",
@@ -149,7 +186,8 @@ static int on_root(struct tree_recv *r, struct cur *c, struct err *err)
                 return err_set(err, E_INPUT,
                                "The source is a file; name it without \"/.\" at its end.");
         snprintf(e.name, sizeof e.name, "%s", name);
-        return tree_recv_file_open(r, dir, &e, err);
+        int left = judged(r, dir, &e, err);
+        return left ? left_out(r, left, &e, err) : tree_recv_file_open(r, dir, &e, err);
 }
 
 static int on_entry(struct tree_recv *r, struct cur *c, struct err *err)
@@ -157,6 +195,9 @@ static int on_entry(struct tree_recv *r, struct cur *c, struct err *err)
         struct tree_entry e;
         if (tree_entry_get(c, false, &e) < 0)
                 return nonsense(err, "an entry that makes no sense");
+        int left = r->left_n ? 1 : judged(r, top_fd(r), &e, err);
+        if (left)
+                return left_out(r, left, &e, err);
         switch (e.kind) {
         case TREE_DIR:
                 return make_dir(r, top_fd(r), e.name, &e, err);
@@ -231,10 +272,15 @@ int tree_recv_feed(struct tree_recv *r, uint32_t type, struct cur *body, struct 
                 break;
         case TREE_FILE_CUT:
                 tree_recv_file_drop(r);
-                r->state = r->levels_n ? TREE_IN_DIR : TREE_WANTS_END;
+                r->state = r->levels_n + r->left_n ? TREE_IN_DIR : TREE_WANTS_END;
                 break;
         case TREE_UP:
-                got = body->left ? nonsense(err, "too much") : leave(r, err);
+                if (body->left)
+                        got = nonsense(err, "too much");
+                else if (r->left_n)
+                        left_up(r);
+                else
+                        got = leave(r, err);
                 break;
         case TREE_END:
                 r->state = TREE_IS_DONE;

@@ -180,6 +180,9 @@ static int visit_dir(struct walk *w, int *fd, const struct stat *st, const char 
                             err);
         if (w->n >= (w->opts->is_follow ? TREE_WINDOW : TREE_DEPTH_MAX))
                 return note(w, name, "lies too deep and was left out.", err);
+        const char *left = w->opts->leaves ? w->opts->leaves(*fd, name) : NULL;
+        if (left)
+                return note(w, name, left, err);
         if (send_entry(w, TREE_ENTRY, TREE_DIR, st, name, "", err) < 0)
                 return -1;
         return enter(w, fd, st, name, is_linked, err);
@@ -315,6 +318,9 @@ static int send_root(struct walk *w, struct err *err)
         _cleanup_close_ int fd = openat(w->root_fd, ".", OPEN_FLAGS | O_DIRECTORY);
         if (fd < 0)
                 return err_sys(err, "read the directory");
+        const char *left = w->opts->leaves ? w->opts->leaves(fd, "") : NULL;
+        if (left)
+                return err_set(err, E_REFUSED, "It %s", left);
         if (send_entry(w, TREE_ROOT, TREE_DIR, &st, "", "", err) < 0 ||
             enter(w, &fd, &st, "", false, err) < 0)
                 return -1;

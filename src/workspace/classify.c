@@ -372,6 +372,11 @@ static void classify_by_links(struct classify *c, const char *path, unsigned dep
                 classify_forget(c); /* which levels links lead to is not known yet */
                 classify_go(c, path);
         }
+        if (links_is_lost(c->links)) {
+                say(v, FILE_RUNS_ON_OPEN,
+                    "links lead through each other for too long to tell where");
+                return;
+        }
         if (links_n(c->links) == 0 || depth > LINK_DEPTH_MAX)
                 return;
         classify_by_alias(c, path, strlen(path), depth, v);

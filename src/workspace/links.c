@@ -1,5 +1,7 @@
 /* links.c - see links.h. Called by classify.c. The targets are bytes that a box may have written:
- * they are joined by their words alone, with bounded work for each link. */
+ * they are joined by their words alone, with bounded work for each link and for all of them. Beyond
+ * the root only the host's own links are followed, and only by the host's own: a box must not choose
+ * what is looked at there (an automounter would go and fetch it). */
 #include "workspace/links.h"
 
 #include "base/buf.h"
@@ -17,8 +19,12 @@
 
 enum {
         LINKS_MAX = 1000000,
-        HOPS_MAX = 40,  /* links on the way to one target, as the kernel counts them */
-        STEPS_MAX = 256 /* of all ways from one link together */
+        HOPS_MAX = 40,    /* links on the way to one target, as the kernel counts them */
+        STEPS_MAX = 256,  /* of all ways from one link together */
+        NAMES_MAX = 4096, /* components on all these ways */
+        NAMES_EACH =
+                64, /* and for each link there is, on the ways of all of them: many times what */
+        NAMES_SPARE = 1 << 18, /* links have that somebody made who wanted to use them */
 };
 
 struct link {
@@ -36,6 +42,9 @@ struct links {
         size_t n, cap;
         struct link_alias *aliases;
         size_t aliases_n, aliases_cap;
+        size_t host_n;  /* so many were found first, in the host's own tree */
+        size_t names_n; /* components that all ways had */
+        bool is_lost;   /* one of them was too long to be gone to its end */
 };
 
 static void *links_grow(void *v, size_t n, size_t *cap, size_t size)
@@ -119,7 +128,14 @@ static const struct link *links_first(const struct links *l, const char *path)
 struct links_way {
         struct links *l;
         const struct link *from;
-        unsigned steps_n;
+        unsigned steps_n, names_n;
+};
+
+/* Where a way stands: a path in the root, or beyond it an absolute one ("" is "/"). */
+struct links_place {
+        struct buf at;
+        bool is_out;
+        bool is_host; /* all links so far are the host's own */
 };
 
 static void links_add(struct links_way *w, const char *to, bool is_exact)
@@ -132,51 +148,175 @@ static void links_add(struct links_way *w, const char *to, bool is_exact)
                 .to = str_dup(to), .as = str_dup(w->from->path), .is_exact = is_exact};
 }
 
-/* links_go(w, base, rest, hops): from the directory ${base} (no slash at its end) along ${rest}. A
- * component that is a link in one layer may be a directory in another: both ways are gone. */
-static void links_go(struct links_way *w, const char *base, const char *rest, unsigned hops)
+/* links_may_go(w): false when this way, or all of them together, have been too long. */
+static bool links_may_go(struct links_way *w)
 {
-        _cleanup_buf_ struct buf at = {0};
-        if (hops > HOPS_MAX || w->steps_n++ > STEPS_MAX)
+        struct links *l = w->l;
+        size_t most = l->n * NAMES_EACH + NAMES_SPARE;
+        if (w->names_n++ < NAMES_MAX && l->names_n++ < most)
+                return true;
+        l->is_lost = true;
+        return false;
+}
+
+static void links_up(struct links_place *p)
+{
+        const char *slash = strrchr(buf_cstr(&p->at), '/');
+        p->at.len = slash ? (size_t)(slash - (const char *)p->at.data) : 0;
+}
+
+/* links_leave(w, p): from the root's top to the directory above it. */
+static bool links_leave(const struct links_way *w, struct links_place *p)
+{
+        if (!p->is_host || w->l->host[0] != '/')
+                return false;
+        p->is_out = true;
+        buf_put_str(&p->at, w->l->host);
+        links_up(p);
+        return true;
+}
+
+/* links_enter(w, p): beyond the root, and perhaps in it again. */
+static void links_enter(const struct links_way *w, struct links_place *p)
+{
+        const char *host = w->l->host, *at = buf_cstr(&p->at);
+        size_t n = strlen(host);
+        if (!p->is_out || strncmp(at, host, n) != 0 || (at[n] && at[n] != '/'))
                 return;
-        if (*rest == '/') {
-                const char *host = w->l->host;
-                size_t n = strlen(host);
-                if (n == 0 || strncmp(rest, host, n) != 0 || (rest[n] && rest[n] != '/'))
-                        return;
-                rest += n;
-                base = "";
+        _cleanup_free_ char *rest = str_dup(at[n] ? at + n + 1 : "");
+        p->at.len = 0;
+        buf_put_str(&p->at, rest);
+        p->is_out = false;
+}
+
+static void links_go(struct links_way *w, const struct links_place *from, const char *rest,
+                     unsigned hops);
+
+/* links_follow(w, p, dir_len, target, rest, hops, is_host): go on from the directory that the link in
+ * hand lies in. */
+static void links_follow(struct links_way *w, const struct links_place *p, size_t dir_len,
+                         const char *target, const char *rest, unsigned hops, bool is_host)
+{
+        _cleanup_free_ char *on = str_fmt("%s%s%s", target, *rest ? "/" : "", rest);
+        struct links_place from = {.is_out = p->is_out, .is_host = p->is_host && is_host};
+        buf_put(&from.at, p->at.data, dir_len);
+        links_go(w, &from, on, hops + 1);
+        buf_free(&from.at);
+}
+
+/* links_pass(w, p, dir_len, rest, hops): the way stands at a name: is it a link? True when no other way
+ * goes on from here. A component that is a link in one layer may be a directory in another: both ways
+ * are gone. */
+static bool links_pass(struct links_way *w, struct links_place *p, size_t dir_len, const char *rest,
+                       unsigned hops)
+{
+        const struct links *l = w->l;
+        if (p->is_out) {
+                char target[PATH_MAX];
+                ssize_t n = readlink(buf_cstr(&p->at), target, sizeof target - 1);
+                if (n <= 0)
+                        return false;
+                target[n] = 0;
+                links_follow(w, p, dir_len, target, rest, hops, true);
+                return true;
         }
-        buf_put_str(&at, base);
-        for (const char *p = rest; *p;) {
-                size_t n = strcspn(p, "/");
-                const char *name = p;
-                p += n + (p[n] == '/');
+        const struct link *to = links_first(l, buf_cstr(&p->at));
+        if (to)
+                links_add(w, buf_cstr(&p->at), true);
+        for (; to && to < l->v + l->n && strcmp(to->path, buf_cstr(&p->at)) == 0; to++)
+                links_follow(w, p, dir_len, to->target, rest, hops, to->order < l->host_n);
+        return false;
+}
+
+/* links_absolute(w, p, rest): an absolute target, as the host means it. False when it leads out. */
+static bool links_absolute(const struct links_way *w, struct links_place *p, const char **rest)
+{
+        const char *host = w->l->host;
+        size_t n = strlen(host);
+        p->at.len = 0;
+        if (n && strncmp(*rest, host, n) == 0 && (!(*rest)[n] || (*rest)[n] == '/')) {
+                p->is_out = false;
+                *rest += n;
+                return true;
+        }
+        p->is_out = true;
+        return p->is_host && n;
+}
+
+/* links_go(w, from, rest, hops): from a directory along ${rest}. */
+static void links_go(struct links_way *w, const struct links_place *from, const char *rest,
+                     unsigned hops)
+{
+        if (hops > HOPS_MAX)
+                return;
+        if (w->steps_n++ > STEPS_MAX) {
+                w->l->is_lost = true;
+                return;
+        }
+        struct links_place p = {.is_out = from->is_out, .is_host = from->is_host};
+        buf_put(&p.at, from->at.data, from->at.len);
+        bool is_on = *rest != '/' || links_absolute(w, &p, &rest);
+        for (const char *s = rest; is_on && *s;) {
+                size_t n = strcspn(s, "/");
+                const char *name = s;
+                s += n + (s[n] == '/');
+                is_on = links_may_go(w);
                 if (n == 0 || (n == 1 && *name == '.'))
                         continue;
-                size_t dir_len = at.len;
+                size_t dir_len = p.at.len;
                 if (n == 2 && memcmp(name, "..", 2) == 0) {
-                        if (at.len == 0)
-                                return;
-                        const char *slash = strrchr(buf_cstr(&at), '/');
-                        at.len = slash ? (size_t)(slash - (const char *)at.data) : 0;
+                        if (p.at.len || p.is_out)
+                                links_up(&p);
+                        else
+                                is_on &= links_leave(w, &p);
+                        links_enter(w, &p);
                         continue;
                 }
-                if (at.len)
-                        buf_put_u8(&at, '/');
-                buf_put(&at, name, n);
-                const struct link *to = links_first(w->l, buf_cstr(&at));
-                if (!to)
-                        continue;
-                links_add(w, buf_cstr(&at), true);
-                _cleanup_free_ char *dir = str_fmt("%.*s", (int)dir_len, buf_cstr(&at));
-                for (const struct link *end = w->l->v + w->l->n;
-                     to < end && strcmp(to->path, buf_cstr(&at)) == 0; to++) {
-                        _cleanup_free_ char *on = str_fmt("%s%s%s", to->target, *p ? "/" : "", p);
-                        links_go(w, dir, on, hops + 1);
-                }
+                if (p.at.len || p.is_out)
+                        buf_put_u8(&p.at, '/');
+                buf_put(&p.at, name, n);
+                links_enter(w, &p);
+                if (is_on && p.at.len)
+                        is_on = !links_pass(w, &p, dir_len, s, hops);
         }
-        links_add(w, buf_cstr(&at), false);
+        if (is_on && !p.is_out)
+                links_add(w, buf_cstr(&p.at), false);
+        buf_free(&p.at);
+}
+
+/* links_sort(l): by path, each target of a path once. */
+static void links_sort(struct links *l)
+{
+        size_t kept = 0;
+        if (l->n)
+                qsort(l->v, l->n, sizeof *l->v, links_by_path);
+        for (size_t i = 0; i < l->n; i++) {
+                bool is_new = true;
+                for (size_t k = kept; is_new && k-- > 0 && strcmp(l->v[k].path, l->v[i].path) == 0;)
+                        is_new = strcmp(l->v[k].target, l->v[i].target) != 0;
+                if (is_new) {
+                        l->v[kept++] = l->v[i];
+                        continue;
+                }
+                free(l->v[i].path);
+                free(l->v[i].target);
+        }
+        l->n = kept;
+}
+
+/* links_resolve(l, is_host): the ways of the host's own links, or of the others. */
+static void links_resolve(struct links *l, bool is_host)
+{
+        for (size_t i = 0; i < l->n; i++) {
+                struct links_way w = {.l = l, .from = &l->v[i]};
+                const char *path = l->v[i].path, *slash = strrchr(path, '/');
+                struct links_place from = {.is_host = l->v[i].order < l->host_n};
+                if (from.is_host != is_host)
+                        continue;
+                buf_put(&from.at, path, slash ? (size_t)(slash - path) : 0);
+                links_go(&w, &from, l->v[i].target, 0);
+                buf_free(&from.at);
+        }
 }
 
 struct links *links_new(const struct ws_root *root)
@@ -185,18 +325,16 @@ struct links *links_new(const struct ws_root *root)
         if (!l)
                 str_no_memory();
         l->host = root->host ? root->host : "";
-        /* The lowest layer, which is the host's own, first: what a box makes up crowds out nothing. */
-        for (size_t i = root->after.n; i-- > 0 && l->n < LINKS_MAX;)
+        /* The lowest layer, which is the host's own, first: what a box makes up crowds out nothing. In
+         * a live root nobody can tell whose they are. */
+        for (size_t i = root->after.n; i-- > 0 && l->n < LINKS_MAX;) {
                 scan_tree(root->after.layers[i].fd, links_take, l);
-        if (l->n)
-                qsort(l->v, l->n, sizeof *l->v, links_by_path);
-        for (size_t i = 0; i < l->n; i++) {
-                struct links_way w = {.l = l, .from = &l->v[i]};
-                const char *slash = strrchr(l->v[i].path, '/');
-                _cleanup_free_ char *dir =
-                        str_fmt("%.*s", slash ? (int)(slash - l->v[i].path) : 0, l->v[i].path);
-                links_go(&w, dir, l->v[i].target, 0);
+                if (i == root->after.n - 1 && root->kind != WS_ROOT_LIVE)
+                        l->host_n = l->n;
         }
+        links_sort(l);
+        links_resolve(l, true);
+        links_resolve(l, false);
         if (l->aliases_n)
                 qsort(l->aliases, l->aliases_n, sizeof *l->aliases, links_by_to);
         return l;
@@ -217,6 +355,11 @@ void links_free(struct links *l)
         free(l->v);
         free(l->aliases);
         free(l);
+}
+
+bool links_is_lost(const struct links *l)
+{
+        return l->is_lost;
 }
 
 size_t links_n(const struct links *l)

@@ -31,7 +31,7 @@ static int open_root(const struct undo_record *r, struct err *err)
 {
         _cleanup_close_ int fd = open(r->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-                return err_set(err, E_REFUSED,
+                return err_set(err, E_INPUT,
                                "%s, which record %" PRIu64
                                " belongs to, is not there any more; nothing was done (move it back "
                                "and try again)",
@@ -39,7 +39,7 @@ static int open_root(const struct undo_record *r, struct err *err)
         if (fd < 0)
                 return err_sys(err, "open %s", r->root);
         if ((r->dev || r->ino) && !ws_roots_is_same(fd, r->dev, r->ino, r->when_us * 1000 + 999))
-                return err_set(err, E_REFUSED,
+                return err_set(err, E_INPUT,
                                "%s is another directory now than the one record %" PRIu64
                                " belongs to; nothing was done",
                                r->root, r->n);

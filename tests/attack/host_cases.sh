@@ -248,7 +248,7 @@ if [ "$as" = user ] || ! grep -q ' / / .* shared:' /proc/self/mountinfo; then
 else
 	if spreads_in ''; then
 		not_ok 26h "${name[26h]}" "a mount that the host made later was seen in the full box"
-	elif ! spreads_in propagation; then
+	elif ! spreads_in propagation && ! spreads_in propagation && ! spreads_in propagation; then
 		not_ok 26h "${name[26h]}" "no positive control: without propagation it was not seen either"
 	else
 		ok 26h "${name[26h]}"

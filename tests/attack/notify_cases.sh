@@ -50,12 +50,24 @@ if ! "${alone[@]}" bash -c '{ echo 100 >/proc/sys/kernel/ns_last_pid; } 2>/dev/n
 	skip 43 "${name[43]}" "nobody may choose the numbers of processes on this machine"
 	note[43]='no control here'
 else
-	reuse ostiary ''
-	full="$? $false_who $false_words" full_met=$met
+	# On a busy machine another process may take each number first, and then a run shows nothing: it is
+	# made again until a number came round. The control has as many runs to succeed in both ways once.
+	for _ in 1 2 3 4 5; do
+		reuse ostiary ''
+		full="$? $false_who $false_words" full_met=$met
+		[ "$full/$met" = '0 0 0/0' ] || break
+	done
 	reuse ostiary-weak wait-held
 	held="$? $false_who $false_words"
-	reuse ostiary-weak wait-held,notify-id
-	weak="$? $((false_who > 0)) $((false_words > 0))"
+	weak_who=0 weak_words=0
+	for _ in 1 2 3 4 5; do
+		reuse ostiary-weak wait-held,notify-id
+		weak=$?
+		[ "$false_who" = 0 ] || weak_who=1
+		[ "$false_words" = 0 ] || weak_words=1
+		weak="$weak $weak_who $weak_words"
+		[ "$weak" != '0 1 1' ] || break
+	done
 	if [ "$full" != '0 0 0' ] || [ "$held" != '0 0 0' ]; then
 		not_ok 43 "${name[43]}" "status, calls of another process, words of another process: $full in the full box, $held when the number had come round for sure: $(tail -n 1 "$res/reuse.err")"
 	elif [ "$weak" != '0 1 1' ]; then

@@ -6,6 +6,7 @@ written to OUT, deciphered and decoded. One line per case: `CASE found` when KEY
 asked for, else `CASE missing`, `CASE 502` or `CASE broke`."""
 import base64
 import gzip
+import hashlib
 import html
 import http.client
 import os
@@ -14,6 +15,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import threading
 import urllib.parse
 import zlib
 
@@ -107,13 +109,16 @@ def parse(wire):
 
 
 def tell(case, status, got, want):
-    print(case, "found" if want in got else {0: "broke", 200: "missing", 206: "missing"}.get(status, status), flush=True)
+    print(case, "broke" if status == 0 else "found" if want in got else {200: "missing", 206: "missing"}.get(status, status), flush=True)
 
 
 def echo(case):
     want = dict(urllib.parse.parse_qsl(case))
     text = WRITINGS[want.get("writing", "raw")](key).encode("latin-1")
     status, got = request("/echo?" + case)
+    if want.get("value") == "none":  # what came is to be compared
+        print(case, status, hashlib.sha256(got.partition(b"\n\n")[2]).hexdigest(), flush=True)
+        return
     if want.get("writing", "").startswith("base64"):
         text = text[3:-8]  # its ends hold what stands around it
     n = got.count(text)
@@ -164,6 +169,67 @@ def websocket(case):
     print(case, "found" if text == want and key.encode() in head else "missing", flush=True)
 
 
+def guess_one(text, name, most, said):
+    """When and how it comes: `early` when before the origin was told to go on, and the sizes of its chunks."""
+    conn = connect()
+    conn.sendall(("GET /guess?id=%s&text=%s HTTP/1.1\r\nhost: %s\r\nconnection: close\r\n\r\n" % (name, urllib.parse.quote(text), host)).encode())
+    conn.settimeout(most)
+    wire, is_early = b"", False
+    try:
+        while text.encode() not in wire.partition(b"\r\n\r\n")[2]:
+            wire += conn.recv(65536)
+        is_early = True
+    except socket.timeout:
+        pass
+    ack = connect()  # without a key, which has no business at the other host
+    ack.sendall(("GET /ack?%s HTTP/1.1\r\nhost: %s\r\nconnection: close\r\n\r\n" % (name, host)).encode())
+    while ack.recv(65536):
+        pass
+    ack.close()
+    conn.settimeout(100)
+    while not wire.endswith(b"0\r\n\r\n"):
+        more = conn.recv(65536)
+        if not more:
+            break
+        wire += more
+    sizes, rest = [], wire.partition(b"\r\n\r\n")[2]
+    while rest:
+        size, _, rest = rest.partition(b"\r\n")
+        sizes.append(int(size, 16))
+        rest = rest[sizes[-1] + 2:]
+    said[name] = ("early" if is_early else "late", wire.split(b"\r\n")[0].decode(), tuple(sizes), len(wire))
+
+
+def guesses(case):
+    """guess:SECONDS:KEY: right and wrong guesses of its first letters, 1 to 8; do they look the same?"""
+    _, most, real = case.split(":", 2)
+    said, threads = {}, []
+    for n in range(1, 9):
+        for kind, text in (("right", real[:n]), ("wrong", real[:n - 1] + "7")):
+            name = "%s-%d-%s-%s" % (kind, n, host, os.getpid())
+            threads.append(threading.Thread(target=guess_one, args=(text, name, float(most), said)))
+            threads[-1].start()
+    for t in threads:
+        t.join()
+    for n in range(1, 9):
+        right, wrong = (said.get("%s-%d-%s-%s" % (kind, n, host, os.getpid())) for kind in ("right", "wrong"))
+        print("guess of %d" % n, "same" if right and right == wrong else "differs: %s, %s" % (right, wrong), right and right[0], flush=True)
+
+
+def halves(case):
+    conn = connect()
+    conn.sendall(("GET /halves HTTP/1.1\r\nhost: %s\r\nauthorization: Bearer %s\r\nupgrade: websocket\r\nconnection: upgrade\r\n"
+                  "sec-websocket-version: 13\r\nsec-websocket-key: %s\r\n\r\n" % (host, key, base64.b64encode(b"0" * 16).decode())).encode())
+    wire = b""
+    while True:
+        more = conn.recv(65536)
+        if not more:
+            break
+        wire += more
+    seen.write(wire + b"\n")
+    print(case, "second half is mine" if key[20:].encode() in wire.partition(b"\r\n\r\n")[2] else "second half is another", flush=True)
+
+
 def tokens(case):
     status, got = request(case.partition(":")[2], method="POST", body="grant_type=device_code&code=1")
     print(case, status, "shows one" if b"tok-fake-" in got and any(t in got for t in (b"Hk3Lm9Qw2Zx8", b"Vb7Nc4Ty6Ui1", b"Gf5Ds2Aq0Po9")) else "hides all",
@@ -187,4 +253,4 @@ def tcp(case):
 
 
 for one in sys.argv[6:]:
-    {"kept": kept, "ws": websocket, "token": tokens, "tcp": tcp}.get(one.partition(":")[0], echo)(one)
+    {"kept": kept, "guess": guesses, "halves": halves, "ws": websocket, "token": tokens, "tcp": tcp}.get(one.partition(":")[0], echo)(one)

@@ -6,16 +6,20 @@ and frame. /kept has it among other text and serves ranges; /ws is a WebSocket t
 POST /oauth/token and /form/token give out tokens, and GET /whoami tells which one was shown; the raw port says the
 last key that anybody showed."""
 import base64
+import functools
 import gzip
 import hashlib
+import io
 import json
 import os
 import socket
 import ssl
 import subprocess
 import sys
+import tarfile
 import threading
 import urllib.parse
+import zipfile
 import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -27,6 +31,7 @@ except ImportError:
     brotli = None
 
 last = b"nothing"
+acks = {}
 TOKENS = {"access_token": "tok-fake-access-Hk3Lm9Qw2Zx8", "refresh_token": "tok-fake-refresh-Vb7Nc4Ty6Ui1",
           "id_token": "tok-fake-identity-Gf5Ds2Aq0Po9"}
 
@@ -58,6 +63,33 @@ def code(coding, data):
     return data, ""
 
 
+@functools.lru_cache(maxsize=None)
+def pack(kind, data):
+    """A file with it inside, as a body that has no coding."""
+    if kind.endswith("-large"):  # much before it, which does not become small
+        noise = hashlib.shake_128(b"noise").hexdigest(1500000).encode()
+        return pack(kind[:-6], noise + data + noise)
+    if kind == "gzip":
+        return gzip.compress(data)
+    if kind == "zlib":
+        return zlib.compress(data)
+    if kind == "zstd":
+        return code("zstd", data)[0]
+    out = io.BytesIO()
+    if kind in ("zip", "zip-stored"):
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED if kind == "zip" else zipfile.ZIP_STORED) as z:
+            z.writestr("first.txt", "nothing")
+            z.writestr("second.txt", data)
+    elif kind in ("tar", "tgz"):
+        with tarfile.open(fileobj=out, mode="w:gz" if kind == "tgz" else "w") as t:
+            info = tarfile.TarInfo("some/file.txt")
+            info.size = len(data)
+            t.addfile(info, io.BytesIO(data))
+    elif kind == "zip-in-gzip":
+        return gzip.compress(pack("zip", data))
+    return out.getvalue()
+
+
 def chunks(conn, data, step, trailer=b""):
     for i in range(0, len(data), step):
         piece = data[i:i + step]
@@ -73,7 +105,9 @@ def answer(conn, status, headers, data):
 def echo(conn, key, query):
     want = dict(urllib.parse.parse_qsl(query))
     text = WRITINGS[want.get("writing", "raw")](key.decode("latin-1"))
-    data, name = code(want.get("coding", ""), ("{\"before\": \"it\"}\n" + text + "\n and after\n").encode("latin-1"))
+    text = "nothing of value" if want.get("value") == "none" else text
+    plain = ("{\"before\": \"it\"}\n" + text + "\n and after\n").encode("latin-1")
+    data, name = (pack(want["pack"], plain), "") if "pack" in want else code(want.get("coding", ""), plain)
     headers = [("content-type", "text/plain"), ("etag", '"strong"')] + ([("content-encoding", name)] if name else [])
     frame = want.get("frame", "length")
     start = "HTTP/1.1 200 OK\r\n" + "".join("%s: %s\r\n" % h for h in headers) + "transfer-encoding: chunked\r\n\r\n"
@@ -91,6 +125,8 @@ def echo(conn, key, query):
                                 ("location", "/?k=" + text)], b"ok\n")
     elif frame == "name":
         answer(conn, "200 OK", [(text, "1")], b"ok\n")
+    elif frame == "types":  # two of them, and the text in an alphabet that nobody looks for
+        answer(conn, "200 OK", [("content-type", "text/plain"), ("content-type", "text/plain; charset=cp500")], data.decode("latin-1").encode("cp500"))
     elif frame == "error":
         answer(conn, "500 Oops " + text, headers, data)
     elif frame == "hint":
@@ -118,13 +154,18 @@ def kept(conn, key, headers):
     answer(conn, "206 Partial Content", [("content-type", "text/plain"), ("content-range", "bytes %d-%d/%d" % (a, b, len(data)))], data[a:b + 1])
 
 
-def websocket(conn, key, headers):
+def websocket(conn, key, headers, is_halves=False):
     accept = hashlib.sha1((headers.get("sec-websocket-key", "") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest()
     conn.sendall(b"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\nx-echo: " + key +
                  b"\r\nsec-websocket-accept: " + base64.b64encode(accept) + b"\r\n\r\n")
 
     def frame(first, data):
         conn.sendall(bytes([first, len(data)]) + data)
+    if is_halves:
+        frame(0x81, b"first " + key[:20])
+        frame(0x82, key[20:])
+        frame(0x88, b"\x03\xe8")
+        return
     frame(0x81, b"whole " + key)
     frame(0x01, b"parts " + key[:9])
     frame(0x89, key)
@@ -132,6 +173,16 @@ def websocket(conn, key, headers):
         frame(0x00, key[i:i + 1])
     frame(0x80, b" end")
     frame(0x88, b"\x03\xe8" + key)
+
+
+def guess(conn, query):
+    """What was asked for, and nothing more until /ack names it."""
+    want = dict(urllib.parse.parse_qsl(query))
+    event = acks.setdefault(want["id"], threading.Event())
+    text = b"x:" + want["text"].encode("latin-1")
+    conn.sendall(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ntransfer-encoding: chunked\r\n\r\n%x\r\n%s\r\n" % (len(text), text))
+    event.wait(50)
+    conn.sendall(b"4\r\nend\n\r\n0\r\n\r\n")
 
 
 def serve_one(conn, head, body):
@@ -147,8 +198,8 @@ def serve_one(conn, head, body):
         return echo(conn, key, query)
     if path == "/kept":
         kept(conn, key, headers)
-    elif path == "/ws":
-        websocket(conn, key, headers)
+    elif path in ("/ws", "/halves"):
+        websocket(conn, key, headers, path == "/halves")
         return False
     elif path == "/oauth/token":
         answer(conn, "200 OK", [("content-type", "application/json")], json.dumps(dict(TOKENS, token_type="Bearer", expires_in=3600)).encode())
@@ -156,6 +207,11 @@ def serve_one(conn, head, body):
         answer(conn, "200 OK", [("content-type", "application/json")], json.dumps(dict(TOKENS, fill="x" * 400000)).encode())
     elif path == "/form/token":
         answer(conn, "200 OK", [("content-type", "application/x-www-form-urlencoded")], urllib.parse.urlencode(TOKENS).encode())
+    elif path == "/guess":
+        guess(conn, query)
+    elif path == "/ack":
+        acks.setdefault(query, threading.Event()).set()
+        answer(conn, "200 OK", [], b"ok\n")
     elif path == "/whoami":
         name = [n for n, v in TOKENS.items() if v.encode() == key]
         answer(conn, "200 OK", [], ("you showed " + (name[0] if name else "something else")).encode())

@@ -5,13 +5,16 @@ coding, trailers, WebSocket messages in fragments, raw streams. Prints the statu
 form does."""
 import base64
 import gzip
+import io
 import json
 import os
 import socket
 import ssl
 import struct
 import sys
+import tarfile
 import urllib.parse
+import zipfile
 import zlib
 
 
@@ -61,6 +64,27 @@ def head(method, host, path, fields, extra=()):
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
 
+def file_of(kind, data):
+    """A packed file with it inside, which no field tells of."""
+    out = io.BytesIO()
+    if kind in ("zip", "zip-stored"):
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED if kind == "zip" else zipfile.ZIP_STORED) as z:
+            z.writestr("first.txt", "nothing")
+            z.writestr("second.txt", data)
+        return out.getvalue()
+    if kind == "tgz":
+        with tarfile.open(fileobj=out, mode="w:gz") as t:
+            info = tarfile.TarInfo("some/file.txt")
+            info.size = len(data)
+            t.addfile(info, io.BytesIO(data))
+        return out.getvalue()
+    if kind == "multipart":
+        return b"--x\r\ncontent-disposition: form-data; name=f; filename=f\r\n\r\n" + file_of("tgz", data) + b"\r\n--x--\r\n"
+    if kind == "zip-in-gzip":
+        return gzip.compress(file_of("zip", data))
+    return packed({"zlib": "deflate"}.get(kind, kind), data)
+
+
 def packed(coding, data):
     if coding == "gzip":
         return gzip.compress(data)
@@ -72,6 +96,8 @@ def packed(coding, data):
     if coding == "zstd":
         import zstandard
         return zstandard.ZstdCompressor().compress(data)
+    if coding.startswith("file:"):
+        return file_of(coding[5:], data)
     if coding == "gzip, gzip":
         return gzip.compress(gzip.compress(data))
     return data
@@ -81,7 +107,7 @@ def post(host, path, kind, coding, step, text, expect=0, trailers=b""):
     """A body in chunks of ${step} bytes; 0: with its length."""
     data = packed(coding, text)
     s = connect(host)
-    fields = ["content-type: " + kind] + (["content-encoding: " + coding] if coding else [])
+    fields = ["content-type: " + kind] + (["content-encoding: " + coding] if coding and not coding.startswith("file:") else [])
     try:
         if step == 0:
             s.sendall(head("POST", host, path, fields, ["content-length: %d" % len(data)]) + data)
@@ -103,7 +129,7 @@ def frame(op, data, is_last=True):
     return bytes([(0x80 if is_last else 0) | op]) + size + mask + bytes(b ^ mask[i % 4] for i, b in enumerate(data))
 
 
-def websocket(host, path, pieces, fields=()):
+def websocket(host, path, pieces, fields=(), is_messages=False):
     s = connect(host)
     s.sendall(head("GET", host, path, ["upgrade: websocket", "connection: Upgrade", "sec-websocket-version: 13",
                                        "sec-websocket-key: " + base64.b64encode(os.urandom(16)).decode()] + list(fields)))
@@ -119,7 +145,7 @@ def websocket(host, path, pieces, fields=()):
     is_answered = False
     try:
         for i, piece in enumerate(pieces):
-            s.sendall(frame(1 if i == 0 else 0, piece, i == len(pieces) - 1))
+            s.sendall(frame(1 if i == 0 or is_messages else 0, piece, is_messages or i == len(pieces) - 1))
     except OSError:
         pass  # cut off; what came before tells why
     try:
@@ -161,6 +187,8 @@ def main():
         print(post(host, "/", "text/plain", "", 4, b"nothing here", trailers=("x-note: %s\r\n" % args[0]).encode()))
     elif case == "ws":  # PATH STEP TEXT...
         print(websocket(host, args[0], cut("".join(args[2:]).encode("latin-1"), int(args[1]))))
+    elif case == "messages":  # PATH STEP TEXT...: each piece a message of its own
+        print(websocket(host, args[0], cut("".join(args[2:]).encode("latin-1"), int(args[1])), is_messages=True))
     elif case == "tcp":
         s, text = connect(host, 7000), "".join(args[1:]).encode("latin-1")
         got = b""

@@ -32,6 +32,7 @@ counts = Counter()
 
 BEARER, APIKEY, QUERY, BASIC = "bearer.example.test", "apikey.example.test", "query.example.test", "basic.example.test"
 STRANGER, H2_STRANGER, MODEL, DENIED = "stranger.example.test", "stranger2.example.test", "api.anthropic.com", "denied.example.test"
+ASKED, UNKNOWN = "asked.example.test", "unknown.example.net"
 # host -> (how it is reached, its own secret, a function that puts the placeholder into its slot)
 PLACES = {
     BEARER: ("h1", "TRIAL_BEARER", lambda p: [("authorization", "Bearer " + p)]),
@@ -39,7 +40,7 @@ PLACES = {
     BASIC: ("h1", "TRIAL_BASIC", lambda p: [("authorization", "Basic " + base64.b64encode(("me:" + p).encode()).decode())]),
 }
 NAMES = ("TRIAL_BEARER", "TRIAL_APIKEY", "TRIAL_BASIC", "TRIAL_QUERY")
-HOSTS = (BEARER, APIKEY, BASIC, STRANGER, H2_STRANGER, MODEL, DENIED)
+HOSTS = (BEARER, APIKEY, BASIC, STRANGER, H2_STRANGER, MODEL, DENIED, ASKED, UNKNOWN)
 SLOTS = ("authorization", "x-api-key", "user-agent", "referer", "cookie", "x-custom", "header-name", "query", "query-name",
          "path", "body", "json", "form", "multipart", "trailer")
 SPLITS = ("whole", "halves", "bytes", "chunks", "chunk-bytes")

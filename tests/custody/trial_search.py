@@ -31,13 +31,29 @@ def forms(text):
         found["base64/%d" % behind] = part
         found["base64url/%d" % behind] = part.replace(b"+", b"-").replace(b"/", b"_")
     found["hex"] = binascii.hexlify(text)
+    for behind in range(5):
+        skip = (5 - (8 * behind) % 5) % 5
+        part = bits[skip:]
+        found["base32/%d" % behind] = bytes(b"abcdefghijklmnopqrstuvwxyz234567"[int(part[i:i + 5], 2)] for i in range(0, len(part) - len(part) % 5, 5))
+    if len(text) >= 40:
+        found["first 32"], found["last 16"] = text[:32], text[-16:]
     return found
+
+
+def twice(text):
+    """The same of what base64 and hexadecimal make of the text."""
+    for name, once in list(forms(text).items()):
+        if name.startswith("base64/") or name == "hex":
+            for again, form in forms(once).items():
+                if again.startswith("base64") or again == "hex":
+                    yield "%s of %s" % (again, name), form
 
 
 UNDO = [
     (re.compile(rb"%([0-9a-fA-F]{2})"), lambda m: bytes([int(m.group(1), 16)])),
     (re.compile(rb"\\u00([0-9a-fA-F]{2})"), lambda m: bytes([int(m.group(1), 16)])),
     (re.compile(rb"\\x([0-9a-fA-F]{2})"), lambda m: bytes([int(m.group(1), 16)])),
+    (re.compile(rb"&#0*10;|&#[xX]0*[aA];"), lambda m: b"\n"),
     (re.compile(rb"&#(\d{2,3});"), lambda m: bytes([int(m.group(1)) & 255])),
     (re.compile(rb"&#[xX]([0-9a-fA-F]{2});"), lambda m: bytes([int(m.group(1), 16)])),
     (re.compile(rb"\\([/\"\\])"), lambda m: m.group(1)),
@@ -73,13 +89,13 @@ class Search:
         for line in open(path, "rb"):
             name, _, text = line.rstrip(b"\n").partition(b"=")
             if text:
-                self.texts.append((name.decode(), [(f, b, b.lower()) for f, b in forms(text).items() if len(b) >= 8]))
+                self.texts.append((name.decode(), [(f, b, b.lower()) for f, b in list(forms(text).items()) + list(twice(text)) if len(b) >= 8]))
 
     def plain(self, data, where, how):
         small = data.lower()
         for name, writings in self.texts:
             for form, text, folded in writings:
-                at = small.find(folded) if form == "hex" else data.find(text)
+                at = small.find(folded) if form == "hex" or form.startswith("base32") else data.find(text)
                 if at >= 0:
                     self.hits += 1
                     print(name, form + how, where, "behind", data[max(0, at - 48):at])
@@ -92,9 +108,10 @@ class Search:
             twice = undone(once)
             if twice != once:
                 self.plain(twice, where, "+escaped twice")
-        joined = re.sub(rb"[\r\n]+[ \t]*", b"", data)
-        if joined != data:
-            self.plain(joined, where, "+broken lines")
+        for text in (data, undone(data), undone(undone(data))):
+            joined = re.sub(rb"(?:[\r\n]|\\+[rn])+[ \t]*", b"", text)
+            if joined != text:
+                self.plain(joined, where, "+broken lines")
         if depth < 2:
             for part in inflated(data):
                 self.bytes(part, where + " (inflated)", depth + 1)

@@ -28,6 +28,18 @@ def html_numbers(text):
     return "".join("&#%d;" % ord(c) if i % 2 else html.escape(c) for i, c in enumerate(text))
 
 
+def in_lines(end):
+    """Base64 broken after every 24 letters, its line ends written as `end`, behind text that is long enough to be a line."""
+    def write(text):
+        coded = base64.b64encode(b"~" * 30 + text.encode() + b"~~").decode()
+        return end.join(coded[i:i + 24] for i in range(0, len(coded), 24))
+    return write
+
+
+def base32_at(text, shift):
+    return base64.b32encode(b"~" * shift + text.encode() + b"~~~~~").decode().rstrip("=").lower()
+
+
 def base32(text):
     return base64.b32encode(text.encode()).decode().rstrip("=").lower()
 
@@ -47,6 +59,21 @@ WRITINGS = {
     "percent-twice": lambda t: percent_all(t).replace("%", "%25"),
     "json": json_u,
     "html": html_numbers,
+    "lines-json": in_lines("\\n"),
+    "lines-json-twice": in_lines("\\\\n"),
+    "lines-json-crlf": in_lines("\\\\r\\\\n"),
+    "lines-percent": in_lines("%0A"),
+    "lines-percent-crlf": in_lines("%0D%0A"),
+    "lines-html": in_lines("&#10;"),
+    "lines-unicode": in_lines("\\u000a"),
+    "base64-twice": lambda t: base64.b64encode(base64.b64encode(t.encode())).decode(),
+    "base64-of-hex": lambda t: base64.b64encode(t.encode().hex().encode()).decode(),
+    "hex-of-base64": lambda t: base64.b64encode(t.encode()).hex(),
+    "base32-0": lambda t: base32_at(t, 0),
+    "base32-1": lambda t: base32_at(t, 1),
+    "base32-3": lambda t: base32_at(t, 3),
+    "cut-head": lambda t: t[:34],
+    "cut-tail": lambda t: t[-18:],
 }
 # Only where an upper-case letter cannot survive.
 NAME_WRITINGS = {"base32": base32, "hex": lambda t: t.encode().hex(), "raw": lambda t: t.replace("_", "-").lower()}

@@ -27,8 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 return 0;
         struct body *b = body_read(types[data[0] % 3], codings[data[0] / 32], data + 1, size - 1);
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-                body_each(b, RULE_JSON, names[i], visit, &sum);
-                body_each(b, RULE_FORM, names[i], visit, &sum);
+                body_each(b, RULE_JSON, names[i], true, visit, &sum);
+                body_each(b, RULE_FORM, names[i], true, visit, &sum);
         }
         if (sum && body_state(b) != REQUEST_BODY_READ)
                 abort();

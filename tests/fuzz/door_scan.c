@@ -29,7 +29,6 @@ static struct scan_set *fingers(void)
                                         .tail = secret_siphash(key, b.data + b.len - 8, 8, true),
                                         .whole = secret_siphash(key, b.data, b.len,
                                                                 secret_form_ignores_case(k))};
-                                memcpy(f.first, b.data, 4);
                                 scan_set_finger(set, v, &f, stands[v], strlen(stands[v]));
                         }
                         buf_free(&b);

@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct err err = {0};
         struct path_canon p, q;
         size_t count = 0;
-        (void)match_query_each((const char *)data, size, "a", ignore, &count);
+        (void)match_query_each((const char *)data, size, "a", true, ignore, &count);
         if (path_canon_parse((const char *)data, size, &p, &err) < 0) {
                 if (!err.text[0] || p.text || p.plain)
                         abort();

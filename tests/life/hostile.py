@@ -238,6 +238,148 @@ def ghost():
         print("ghost took", (n + 1) * 10, flush=True)
 
 
+def deleted(n):
+    """10 MiB on the disk without a name."""
+    fd = os.open(f"gone{n}", os.O_RDWR | os.O_CREAT)
+    os.unlink(f"gone{n}")
+    for _ in range(10):
+        os.write(fd, b"x" * MIB)
+    return fd
+
+
+def rights(sock, data, *fds):
+    sock.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))])
+
+
+def parkedfiles():
+    """Deleted files that nobody has open: they are under way on a socket, behind something harmless."""
+    a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    kept.append((a, b))
+    a.send(b"first")
+    for n in range(60):
+        fd = deleted(n)
+        rights(a, b"x", fd)
+        os.close(fd)
+        print("parkedfiles took", (n + 1) * 10, flush=True)
+
+
+def nestedfiles():
+    """The same three sockets deep."""
+    out = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    kept.append(out)
+    for n in range(60):
+        fd = deleted(n)
+        for _ in range(2):
+            a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+            rights(a, b"x", fd)
+            os.close(fd)
+            a.close()
+            fd = b.detach()
+        rights(out[0], b"x", fd)
+        os.close(fd)
+        print("nestedfiles took", (n + 1) * 10, flush=True)
+
+
+def waitingfiles():
+    """The same in connections that nobody accepts."""
+    for n in range(60):
+        here = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        here.bind(f"\0waiting{n}")
+        here.listen(1)
+        kept.append(here)
+        there = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        there.connect(f"\0waiting{n}")
+        fd = deleted(n)
+        rights(there, b"x", fd)
+        os.close(fd)
+        there.close()
+        print("waitingfiles took", (n + 1) * 10, flush=True)
+
+
+def emptymessages():
+    """The same in messages without a byte, which no second look finds."""
+    a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    kept.append((a, b))
+    for n in range(60):
+        if n % 8 == 0:
+            a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+            kept.append((a, b))
+        fd = deleted(n)
+        rights(a, b"", fd)
+        os.close(fd)
+        b.setblocking(False)
+        b.recv(1, socket.MSG_PEEK)
+        print("emptymessages took", (n + 1) * 10, flush=True)
+
+
+def blockedfiles():
+    """The same in calls that wait until there is room to send."""
+    import threading
+
+    for n in range(60):
+        a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        kept.append((a, b))
+        a.setblocking(False)
+        for size in (65536, 1):
+            try:
+                while True:
+                    a.send(b"x" * size)
+            except BlockingIOError:
+                pass
+        a.setblocking(True)
+        fd = deleted(n)
+        threading.Thread(target=rights, args=(a, b"x", fd), daemon=True).start()
+        while True:  # until it waits there
+            with open("/proc/self/task/%s/syscall" % max(os.listdir("/proc/self/task"), key=int)) as f:
+                if f.read().startswith("46 ") or os.uname().machine != "x86_64":
+                    break
+            time.sleep(0.001)
+        os.close(fd)
+        print("blockedfiles took", (n + 1) * 10, flush=True)
+
+
+def unreadable(what):
+    """By a program that may be executed and not read: /proc shows its descriptors to nobody."""
+    with open("/proc/self/exe", "rb") as f, open("shut", "wb") as g:
+        g.write(f.read())
+    os.chmod("shut", 0o111)
+    os.execv("./shut", ["./shut", __file__, what, str(seconds)])
+
+
+def shutfiles():
+    unreadable("unnamed")
+
+
+def shutmemfd():
+    unreadable("memfd")
+
+
+def netlink():
+    """Answers of the kernel that nobody reads."""
+    all_files()
+    ask = (16).to_bytes(4, "little") + (9999).to_bytes(2, "little") + b"\x05\x00" + bytes(8)
+    for n in range(4000):
+        s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 * MIB)
+        kept.append(s)
+        for _ in range(250):
+            s.send(ask)
+        if n % 20 == 0:
+            print("netlink took", n, flush=True)
+
+
+def messages():
+    """System V messages without a byte: the queues look empty."""
+    text = ctypes.create_string_buffer(8)
+    text[0] = b"\1"
+    n = 0
+    for _ in range(2000):
+        queue = libc.msgget(0, 0o1600)
+        while queue >= 0 and libc.msgsnd(queue, text, 0, 0o4000) == 0:
+            n += 1
+        print("messages took", n, flush=True)
+
+
 def shm():
     """System V segments that are detached."""
     libc.shmat.restype = ctypes.c_void_p
@@ -348,7 +490,8 @@ def log():
 
 modes = {f.__name__: f for f in (
     instances, watches, flying, nested, pipes, fifos, parkedpipes, bigpipes, descriptors, lease, pid1, memfd, parked, mapped, shm, sockets, deep, headless,
-    fallocate, disk, unnamed, ghost, log)}
+    fallocate, disk, unnamed, ghost, parkedfiles, nestedfiles, waitingfiles, blockedfiles, emptymessages, netlink, messages, log)}
+alone = {f.__name__: f for f in (shutfiles, shutmemfd)}  # these become another program
 
 
 def hold(seconds):
@@ -382,5 +525,5 @@ seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 30
 if sys.argv[1] == "all":
     everything(seconds)
 else:
-    modes[sys.argv[1]]()
+    (modes.get(sys.argv[1]) or alone[sys.argv[1]])()
     hold(seconds)

@@ -23,7 +23,7 @@ while time.monotonic() < last:
     if not got:
         break
     shown += got
-    questions = len(re.findall(rb"\? \[[^\]\n]*\] ", shown))
+    questions = len(re.findall(rb"\? (?:\([^)\n]*\) )?\[[^\]\n]*\] ", shown))
     while asked < questions:
         word = answers[asked] if asked < len(answers) else "n"
         os.write(fd, word.encode() + b"\n")

@@ -76,7 +76,7 @@ def back():
     """Take back until nothing is left to take back."""
     for _ in range(20):
         code, said = run(undo)
-        if code == 125 and "nothing was applied" in said:
+        if code in (121, 125) and "nothing was applied" in said:
             return
         if code != 0:
             sys.exit("undo: %d %s" % (code, said))

@@ -105,13 +105,23 @@ static void only(const char *name, int want, size_t min, size_t max, char **argv
         strs_free(&words);
 }
 
-/* typed(d, in): what reaches the box; '!' at the end when the user left. */
+/* typed(d, in): what reaches the box, and <y> for an answer; '!' at the end when the user left. */
 static const char *typed(struct detach *d, const char *in)
 {
         static char out[256];
         struct buf b = {0};
-        bool is_leaving = detach_feed(d, (const uint8_t *)in, strlen(in), &b);
-        snprintf(out, sizeof out, "%s%s", buf_cstr(&b), is_leaving ? "!" : "");
+        const uint8_t *p = (const uint8_t *)in;
+        size_t n = strlen(in);
+        enum detach_event event = DETACH_NOTHING;
+        while (n > 0 && event != DETACH_LEAVE) {
+                char letter;
+                size_t used = detach_feed(d, p, n, &b, &event, &letter);
+                p += used;
+                n -= used;
+                if (event == DETACH_LETTER)
+                        buf_put_fmt(&b, "<%c>", letter);
+        }
+        snprintf(out, sizeof out, "%s%s", buf_cstr(&b), event == DETACH_LEAVE ? "!" : "");
         buf_free(&b);
         return out;
 }
@@ -146,6 +156,24 @@ static void keys(void)
         check_str("none", typed(&d, "\035d"), "\035d");
         FRESH("ctrl-]");
         check_str("an Escape is not held back", typed(&d, "\033"), "\033");
+        d.takes = "yna?";
+        check_str("an answer", typed(&d, "a\035yb"), "a<y>b");
+        check_str("with Ctrl held down, and in capitals", typed(&d, "\035\016\035A"), "<n><a>");
+        check_str("the question mark", typed(&d, "\035?"), "<?>");
+        check_str("answers in the kitty encoding",
+                  typed(&d, "\033[93;5u\033[121u\033[121;1:3u\033[93;5u\033[47:63;2u\033[93;5u"
+                            "\033[47;2u"),
+                  "<y><?><?>");
+        check_str("answers by modifyOtherKeys", typed(&d, "\033[27;5;93~\033[27;2;63~"), "<?>");
+        check_str("a letter with Alt is not one", typed(&d, "\035\033[121;3u"), "\035\033[121;3u");
+        check_str("an answer in a paste is text", typed(&d, "\033[200~\035y\033[201~"),
+                  "\033[200~\035y\033[201~");
+        check_str("a letter that means nothing now goes on", typed(&d, "\035f"), "\035f");
+        d.takes = NULL;
+        check_str("nothing waits: letters go on", typed(&d, "\035y"), "\035y");
+        d.below = 2;
+        check_str("a size that the terminal types is the box's",
+                  typed(&d, "\033[48;24;80;480;640t"), "\033[48;22;80;480;640t");
         CHECK("keys that cannot be", detach_parse("ctrl-m", &d) < 0 && detach_parse("x", &d) < 0 &&
                                              detach_parse("", &d) < 0);
 }

@@ -146,39 +146,53 @@ static bool hear_hello(void)
         return n == sizeof key;
 }
 
-static bool is_finger_of(const struct door_finger *f, enum secret_coding coding, const char *value)
+/* writing_of(inner, coding, value, b): ${value} in one writing, or in one of another. */
+static bool writing_of(enum secret_coding inner, enum secret_coding coding, const char *value,
+                       struct buf *b)
+{
+        _cleanup_buf_ struct buf within = {0};
+        if (inner == SECRET_RAW)
+                return secret_form_put(coding, value, strlen(value), b);
+        return secret_form_is_nested(inner, coding) &&
+               secret_form_put(inner, value, strlen(value), &within) &&
+               secret_form_put(coding, (const char *)within.data, within.len, b);
+}
+
+static bool is_finger_of(const struct door_finger *f, const char *value)
 {
         _cleanup_buf_ struct buf b = {0};
-        if (f->coding != coding || !secret_form_put(coding, value, strlen(value), &b))
+        if (!writing_of((enum secret_coding)f->inner, (enum secret_coding)f->coding, value, &b))
                 return false;
         const uint8_t *last = b.data + b.len - 8;
-        return f->len == b.len && memcmp(f->first, b.data, 4) == 0 &&
-               f->hint == secret_finger_hint(last) &&
+        return f->len == b.len && f->hint == secret_finger_hint(last) &&
                f->tail == secret_siphash(key, last, 8, true) &&
-               f->whole == secret_siphash(key, b.data, b.len, secret_form_ignores_case(coding));
+               f->whole == secret_siphash(key, b.data, b.len,
+                                          secret_form_ignores_case((enum secret_coding)f->coding));
 }
 
 /* fingers_fit(value): the frame that came is DOOR_FINGERS of exactly its writings. */
 static bool fingers_fit(const char *value)
 {
         uint32_t number, part;
-        unsigned seen = 0, want = 0;
+        bool seen[SECRET_CODINGS][SECRET_CODINGS] = {{false}};
         struct door_finger f;
         if (kp.f.type != DOOR_FINGERS || cur_u32(&kp.f.body, &number) < 0 ||
             cur_u32(&kp.f.body, &part) < 0)
                 return false;
         while (kp.f.body.left) {
                 if (door_finger_get(&kp.f.body, &f) < 0 || f.coding >= SECRET_CODINGS ||
-                    !is_finger_of(&f, (enum secret_coding)f.coding, value))
+                    f.inner >= SECRET_CODINGS || !is_finger_of(&f, value))
                         return false;
-                seen |= 1u << f.coding;
+                seen[f.inner][f.coding] = true;
         }
-        for (int c = 0; c < SECRET_CODINGS; c++) {
-                _cleanup_buf_ struct buf b = {0};
-                want |= secret_form_put((enum secret_coding)c, value, strlen(value), &b) ? 1u << c
-                                                                                         : 0;
-        }
-        return seen == want && part == 0;
+        for (int inner = 0; inner < SECRET_CODINGS; inner++)
+                for (int c = 0; c < SECRET_CODINGS; c++) {
+                        _cleanup_buf_ struct buf b = {0};
+                        if (writing_of((enum secret_coding)inner, (enum secret_coding)c, value,
+                                       &b) != seen[inner][c])
+                                return false;
+                }
+        return part == 0;
 }
 
 static bool hears_grant(void)

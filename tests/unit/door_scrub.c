@@ -44,7 +44,6 @@ static struct scan_set *fingers(void)
                                 .tail = secret_siphash(key, b.data + b.len - 8, 8, true),
                                 .whole = secret_siphash(key, b.data, b.len,
                                                         secret_form_ignores_case(k))};
-                        memcpy(f.first, b.data, 4);
                         scan_set_finger(set, 1, &f, stand, strlen(stand));
                 }
                 buf_free(&b);
@@ -123,9 +122,10 @@ static void on_end(void *ctx, struct head *trailers)
         e->has_trailers = trailers;
 }
 
-static void on_fail(void *ctx, const char *sentence)
+static void on_fail(void *ctx, int status, const char *sentence)
 {
         struct end *e = ctx;
+        (void)status;
         e->failed = strdup(sentence);
 }
 
@@ -263,8 +263,8 @@ static void broken(struct door *d)
         begin(d, &e, "compress");
         CHECK("an unknown coding", e.failed && !e.has_head);
         finish(&e);
-        begin(d, &e, "gzip, gzip, gzip, gzip");
-        CHECK("four codings", e.failed && !e.has_head);
+        begin(d, &e, "gzip, gzip, gzip");
+        CHECK("three codings", e.failed && !e.has_head);
         finish(&e);
 }
 
@@ -469,26 +469,15 @@ static void tokens(void)
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
                 struct capture c;
                 struct err err = {0};
-                int r = capture_find(capture_kind(all[i].type), all[i].body, strlen(all[i].body),
-                                     &c, &err);
+                int r = capture_find(all[i].type, all[i].body, strlen(all[i].body), &c, &err);
                 check(r == 0 && c.n == all[i].n, all[i].name, "%zu tokens, %s", c.n, err.text);
                 if (c.n > 0)
                         check_str(all[i].name, c.tokens[0].value, all[i].first);
                 capture_free(&c);
         }
         struct capture c;
-        CHECK("broken JSON", capture_find(CAPTURE_JSON, "{\"access_token\":", 16, &c, NULL) < 0);
+        CHECK("broken JSON", capture_find("", "{\"access_token\":", 16, &c, NULL) < 0);
         capture_free(&c);
-        CHECK("places", capture_is_place("github.com", "/login/oauth/access_token") &&
-                                capture_is_place("auth.example.test", "/v1/oauth/token") &&
-                                capture_is_place("sts.amazonaws.com", "/") &&
-                                capture_is_place("auth.example.test", "/oauth/token/") &&
-                                capture_is_place("auth.example.test", "/oauth/Token;a=b") &&
-                                capture_is_place("auth.example.test", "/oauth/token%3Ba") &&
-                                capture_is_place("auth.example.test", "/oauth/token.json//") &&
-                                !capture_is_place("example.test", "/tokenise") &&
-                                !capture_is_place("example.test", "/token/x") &&
-                                !capture_is_place("example.test", "/"));
         struct buf b = {0};
         capture_put(CAPTURE_FORM, "a+b/c", &b);
         check_str("a placeholder in a form", buf_cstr(&b), "a%2Bb%2Fc");

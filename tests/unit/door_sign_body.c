@@ -157,7 +157,7 @@ static void test_plain(void)
                         struct undo *u = NULL;
                         struct err err = {0};
                         char piece[7];
-                        ssize_t got = undo_new(t[i].coding, &u, &err);
+                        ssize_t got = undo_new(t[i].coding, NULL, NULL, &u, &err);
                         for (int part = 0; part < 2 && got >= 0; part++) {
                                 undo_put(u, t[i].text + (part ? cut : 0), part ? n - cut : cut);
                                 while ((got = undo_take(u, part, piece, sizeof piece, &err)) > 0)

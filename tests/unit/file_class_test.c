@@ -602,12 +602,15 @@ int main(void)
                 CHECK("names", file_class_by_name(file_class_name((enum file_class)c)) ==
                                        (enum file_class)c);
         CHECK("no such class", file_class_by_name("all") == FILE_CLASS_COUNT);
-        CHECK("config", file_class_is_git_config("a/.git/config") &&
-                                file_class_is_git_config(".gitmodules") &&
-                                !file_class_is_git_config("config") &&
-                                !file_class_is_git_config(".GIT/config"));
-        CHECK("attributes", file_class_is_attributes("x/.gitattributes") &&
-                                    !file_class_is_attributes("attributes"));
+        struct file_class_verdict v[6];
+        static const char *const paths[] = {"a/.git/config", ".gitmodules",      "config",
+                                            ".GIT/config",   "x/.gitattributes", "attributes"};
+        for (size_t i = 0; i < 6; i++)
+                file_class_of(NULL, paths[i], &v[i]);
+        CHECK("config", file_class_is_git_config(&v[0]) && file_class_is_git_config(&v[1]) &&
+                                !file_class_is_git_config(&v[2]) &&
+                                !file_class_is_git_config(&v[3]));
+        CHECK("attributes", file_class_is_attributes(&v[4]) && !file_class_is_attributes(&v[5]));
         CHECK("ignored", file_class_is_ignored_name("node_modules") &&
                                  !file_class_is_ignored_name("src") &&
                                  !file_class_is_ignored_name("Node_Modules"));

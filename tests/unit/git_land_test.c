@@ -116,10 +116,10 @@ static int land(struct pair *p, bool takes_head, struct err *err)
         return rc;
 }
 
-static bool is_pending(void *arg, const char *path)
+static enum git_land_box box_file(void *arg, const char *path)
 {
         (void)path;
-        return *(bool *)arg;
+        return *(enum git_land_box *)arg;
 }
 
 static void fast_forward(void)
@@ -196,14 +196,14 @@ static void old_refs(void)
         pair_free(&p);
 }
 
-/* obstacle(script, pending, words): what is said of a host in that state. */
-static void obstacle(const char *script, bool pending, const char *words)
+/* obstacle(script, box, words): what is said of a host in that state. */
+static void obstacle(const char *script, enum git_land_box box, const char *words)
 {
         struct pair p;
         struct err err = {0};
         char *why = NULL;
         pair_make(&p, script, "echo 2 > a");
-        int rc = git_land_obstacle(&p.repo, is_pending, &pending, &why, &err);
+        int rc = git_land_obstacle(&p.repo, box_file, &box, &why, &err);
         if (words)
                 check(rc == 0 && why && strstr(why, words), words, "%d %s %s", rc, why ? why : "-",
                       err.text);
@@ -250,15 +250,23 @@ int main(void)
         fast_forward();
         locks();
         old_refs();
-        obstacle("true", true, NULL);
-        obstacle("echo 5 > a", true, "is changed on the host");
-        obstacle("echo 2 > a", false, NULL);
-        obstacle("echo 5 > a; git add a", true, "is staged on the host");
-        obstacle("echo 2 > a; git add a", false, NULL);
-        obstacle("echo 5 > keep; git add keep; echo u > other", true, NULL);
-        obstacle("git rev-parse HEAD > .git/MERGE_HEAD", true, "a merge is under way");
-        obstacle("mkdir .git/rebase-merge", true, "a rebase is under way");
-        obstacle("git worktree add -q -f ../w-main main", true, "is checked out in");
+        obstacle("true", GIT_LAND_BOX_OTHER, NULL);
+        obstacle("echo 5 > a", GIT_LAND_BOX_OTHER, "is changed on the host");
+        obstacle("echo 2 > a", GIT_LAND_BOX_SAME, NULL);
+        obstacle("echo 5 > a; git add a", GIT_LAND_BOX_OTHER, "is staged on the host");
+        obstacle("echo 2 > a; git add a", GIT_LAND_BOX_SAME, NULL);
+        obstacle("echo 5 > keep; git add keep; echo u > other", GIT_LAND_BOX_OTHER, NULL);
+        obstacle("git rev-parse HEAD > .git/MERGE_HEAD", GIT_LAND_BOX_OTHER,
+                 "a merge is under way");
+        obstacle("mkdir .git/rebase-merge", GIT_LAND_BOX_OTHER, "a rebase is under way");
+        obstacle("git worktree add -q -f ../w-main main", GIT_LAND_BOX_OTHER, "is checked out in");
+        obstacle("echo 5 > a", GIT_LAND_BOX_NONE, "is changed on the host");
+        obstacle("echo 5 > a", GIT_LAND_BOX_SAME, NULL);
+        obstacle("echo 5 > a; git update-index --skip-worktree a", GIT_LAND_BOX_NONE,
+                 "is changed on the host");
+        obstacle("git update-index --assume-unchanged a; echo 5 > a", GIT_LAND_BOX_NONE,
+                 "is changed on the host");
+        obstacle("git update-index --skip-worktree a", GIT_LAND_BOX_NONE, NULL);
         made();
         out("rm -rf %s", top);
         return check_end();

@@ -117,7 +117,7 @@ __attribute__((unused)) static int copy_out(const char *path, const char *dest,
         pid_t pid = fork();
         if (pid == 0) {
                 close(s[0]);
-                _exit(tree_box_out(s[1], path, opts->is_follow));
+                _exit(tree_box_out(s[1], path, opts->is_follow, opts->leaves));
         }
         close(s[1]);
         int r = tree_host_out(s[0], &place, opts, &count, err);

@@ -8,20 +8,19 @@
 #include <string.h>
 
 /* "METHOD host[:port]/path[?query]", with https and port 443 unless said. */
-static const char *const answers[] = {[MATCH_NO] = "no",
-                                      [MATCH_SOME] = "some",
-                                      [MATCH_ALL] = "all",
-                                      [MATCH_NEEDS_BODY] = "needs body",
-                                      [MATCH_UNREADABLE] = "unreadable"};
+static const char *const answers[] = {
+        [MATCH_NO] = "no",   [MATCH_LOOSE] = "loose",           [MATCH_SOME] = "some",
+        [MATCH_ALL] = "all", [MATCH_NEEDS_BODY] = "needs body", [MATCH_UNREADABLE] = "unreadable"};
 
 struct fields {
         const char *name, *values[4];
 };
 
-static void each(void *ctx, enum rule_where where, const char *name, request_visit *visit, void *to)
+static void each(void *ctx, enum rule_where where, const char *name, bool is_loose,
+                 request_visit *visit, void *to)
 {
         const struct fields *f = ctx;
-        (void)where;
+        (void)where, (void)is_loose;
         if (strcmp(f->name, name) == 0)
                 for (size_t i = 0; i < 4 && f->values[i]; i++)
                         visit(to, f->values[i], strlen(f->values[i]));

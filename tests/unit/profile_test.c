@@ -192,9 +192,9 @@ static void test_user(void)
         say(profiles_find(dir, "loop", &p, &err) < 0 && strstr(err.text, "extend each other"),
             "profiles that extend each other are refused", err.text);
         say(profiles_find(dir, "cluade", &p, &err) < 0 &&
-                    strstr(err.text, "did you mean \"claude\"") && err.code == E_USAGE,
+                    strstr(err.text, "did you mean \"claude\"") && err.code == E_ABSENT,
             "an unknown profile gets a suggestion", err.text);
-        say(profiles_find(dir, "../../etc/passwd", &p, &err) < 0 && err.code == E_USAGE,
+        say(profiles_find(dir, "../../etc/passwd", &p, &err) < 0 && err.code == E_ABSENT,
             "a profile's name is no path", err.text);
         for (size_t i = 0; i < 3; i++) {
                 snprintf(path, sizeof path, "%s/profiles/%s.profile", dir, files[i][0]);

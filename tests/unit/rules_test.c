@@ -6,6 +6,7 @@
 #include "base/sha256.h"
 #include "base/str.h"
 #include "session/door_packages.h"
+#include "session/packages.h"
 #include "session/door_policy.h"
 #include "session/door_rules.h"
 #include "session/door_trust.h"
@@ -127,6 +128,8 @@ static void files(void)
         strs_free(&opts.policy);
 }
 
+static const struct packages none;
+
 static void flags(void)
 {
         struct err err = {0};
@@ -141,7 +144,7 @@ static void flags(void)
         CHECK("--deny goes first", p.layers_n >= 2 && !strcmp(p.layers[0].name, "--deny") &&
                                            !strcmp(p.layers[1].name, "--allow") &&
                                            p.layers[0].rank == POLICY_RUN_TIME);
-        door_policy_packages(&p, from.home);
+        door_policy_packages(&p, from.home, &none);
         CHECK("strict has no packages", !layer(&p, "packages"));
         size_t n = door_policy_ports(&p, &ports);
         CHECK("ports that rules name are opened",
@@ -246,7 +249,7 @@ static void packages(void)
         struct door_policy p;
         struct err err = {0};
         door_policy_collect(&from, &p, &err);
-        door_policy_packages(&p, from.home);
+        door_policy_packages(&p, from.home, &none);
         const struct door_layer *l = layer(&p, "packages");
         CHECK("they are a layer of the profile's rank",
               l && l->rank == POLICY_PROFILE && strstr(l->text, "pip.example.org"));

@@ -84,12 +84,12 @@ static void make_and_find(struct store *s)
                              .state = BOX_RUNNING,
                              .supervisor_pid = 42,
                              .created_us = 1000,
-                             .has_changes = true},
+                             .was_written = true},
                         got;
         check(store_meta_write(dir, &m, &err) == 0, "facts written", "%s", err.text);
         store_meta_read(dir, id, &got, &err);
         CHECK("facts read", got.state == BOX_RUNNING && got.supervisor_pid == 42 &&
-                                    !strcmp(got.command, "a\nb") && got.has_changes &&
+                                    !strcmp(got.command, "a\nb") && got.was_written &&
                                     got.created_us == 1000 && !strcmp(got.workspace, ""));
         box_meta_free(&got);
         close(lock);

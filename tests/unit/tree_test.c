@@ -247,6 +247,48 @@ static void deep_and_wide(void)
               copy_out("wide", "wide.out", &o, &err) == 0 && entries_in("wide.out") == 20000);
 }
 
+static int leave_x(void *arg, int dir_fd, const char *path, const struct tree_entry *e,
+                   struct err *err)
+{
+        size_t *seen = arg;
+        (void)dir_fd;
+        (void)path;
+        (void)err;
+        (*seen)++;
+        return strcmp(e->name, "x") == 0;
+}
+
+/* What the receiver leaves out is taken off the stream at any depth, and the rest is whole. */
+static void judged(void)
+{
+        struct err err = {0};
+        struct tree_opts o = opts_of();
+        size_t seen = 0;
+        o.judge = leave_x;
+        o.arg = &seen;
+        o.mask = 027;
+        system("mkdir -p j/x/deep/er j/d/x && echo in >j/x/deep/er/f && ln -s f j/x/deep/er/l && "
+               "head -c 300000 /dev/zero >j/x/data && truncate -s 1M j/x/hole && echo t >j/d/x/t && "
+               "echo a >j/a && echo z >j/z && echo d >j/d/f && chmod 777 j/a j/d");
+        CHECK("what is left out comes nowhere, the rest does",
+              copy_out("j", "j.out", &o, &err) == 0 && !is_there("j.out/x") &&
+                      !is_there("j.out/d/x") && holds("j.out/a", "a\n") &&
+                      holds("j.out/z", "z\n") && holds("j.out/d/f", "d\n"));
+        CHECK("nothing below is asked about", seen == 7);
+        struct stat st;
+        CHECK("the mask holds for files and directories",
+              stat("j.out/a", &st) == 0 && (st.st_mode & 0777) == 0750 &&
+                      stat("j.out/d", &st) == 0 && (st.st_mode & 0777) == 0750);
+        chmod("j.out/a", 0666);
+        CHECK("rights that the file in its place has may stay",
+              copy_out("j/a", "j.out/a", &o, &err) == 0 && stat("j.out/a", &st) == 0 &&
+                      (st.st_mode & 0777) == 0776);
+        CHECK("a root file that is left out",
+              copy_out("j/d/x/t", "x", &o, &err) == 0 && !is_there("x"));
+        CHECK("a root directory that is left out",
+              copy_out("j/d", "x", &o, &err) == 0 && !is_there("x"));
+}
+
 int main(void)
 {
         scratch_make();
@@ -256,6 +298,7 @@ int main(void)
         left_out();
         following();
         deep_and_wide();
+        judged();
         scratch_end();
         return check_end();
 }

@@ -75,7 +75,7 @@ TMPDIR=$work setpriv --pdeathsig TERM timeout --foreground -k 5 "$limit" \
 	setpriv --pdeathsig KILL qemu-system-x86_64 "${cpu[@]}" \
 	-m 1024 -machine q35 -nodefaults -no-user-config -no-reboot -display none -nic none \
 	-kernel "$cache/vmlinuz" -initrd "$work/initrd" \
-	-append "console=ttyS0 quiet loglevel=4 panic=-1 cryptomgr.notests random.trust_cpu=on mitigations=off systemd.show_status=0 ${OSTIARY_VM_APPEND:-}" \
+	-append "console=ttyS0 quiet loglevel=4 oops=panic panic=-1 cryptomgr.notests random.trust_cpu=on mitigations=off systemd.show_status=0 ${OSTIARY_VM_APPEND:-}" \
 	-drive "file=$cache/root.ext4,if=virtio,format=raw,snapshot=on" \
 	-serial "file:$cache/$name.log" -serial "file:$work/output" </dev/null &
 qemu=$!

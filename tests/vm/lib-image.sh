@@ -7,7 +7,7 @@
 # half-made in DIR, and returns 2 where it cannot be had here, 1 where it can and something broke. Needs root. Never
 # touches the host's system.
 
-vm_stamp=6 # raise it when something below changes what is on the disk
+vm_stamp=7 # raise it when something below changes what is on the disk
 vm_packages=systemd,systemd-sysv,dbus,dbus-user-session,libpam-systemd,procps,util-linux,kmod
 vm_why=''
 
@@ -33,24 +33,29 @@ vm_get_kernel() { # directory
 }
 
 # First file system: enough to find the disk and go on there. The job is appended at boot time as a
-# second archive, so this one is built once.
-vm_make_initrd() { # directory
-	local dir=$1/initrd.d modules name
-	modules=$(echo "$1"/kernel/lib/modules/*/kernel)
+# second archive, so this one is built once. Which modules a disk needs, and in which order, changes
+# with the kernel: modprobe of the finished root says it.
+vm_make_initrd() { # directory, after vm_make_root
+	local dir=$1/initrd.d version module path
+	version=$(basename "$1"/kernel/lib/modules/*)
 	mkdir -p "$dir"/{bin,dev,proc,root,m,job}
 	cp "$(command -v busybox)" "$dir/bin/busybox"
-	for name in drivers/virtio/virtio drivers/virtio/virtio_ring drivers/virtio/virtio_pci_modern_dev \
-		drivers/virtio/virtio_pci_legacy_dev drivers/virtio/virtio_pci drivers/block/virtio_blk; do
-		cp "$modules/$name.ko" "$dir/m/" || return 1
-	done
+	for module in virtio_pci virtio_blk; do
+		chroot "$1/root.d" modprobe -S "$version" --show-depends "$module" || return 1
+	done | sed -n 's/^insmod \([^ ]*\).*/\1/p' | awk '!seen[$0]++' >"$1/modules"
+	[ -s "$1/modules" ] || return 1
+	while read -r path; do
+		cp "$1/root.d$path" "$dir/m/" || return 1
+	done <"$1/modules"
+	sed 's,.*/,,' "$1/modules" >"$dir/m/order"
 	cat >"$dir/init" <<-'INIT'
 		#!/bin/busybox sh
 		B=/bin/busybox
 		$B mount -t devtmpfs dev /dev
 		$B mount -t proc proc /proc
-		for m in virtio virtio_ring virtio_pci_modern_dev virtio_pci_legacy_dev virtio_pci virtio_blk; do
-			$B insmod /m/$m.ko
-		done
+		while read -r m; do
+			$B insmod "/m/$m"
+		done </m/order
 		n=0
 		until [ -b /dev/vda ] || [ $n -gt 50 ]; do $B sleep 0.1; n=$((n + 1)); done
 		$B mount -t ext4 /dev/vda /root || { echo 'the disk does not mount' >/dev/ttyS1; $B poweroff -f; }
@@ -101,7 +106,7 @@ vm_image() { # directory
 	local result=1
 	if ! vm_get_kernel "$build"; then
 		vm_why='the package of the cloud kernel cannot be downloaded' result=2
-	elif ! vm_make_initrd "$build" || ! vm_make_root "$build"; then
+	elif ! vm_make_root "$build" || ! vm_make_initrd "$build"; then
 		vm_why='the disk of the fresh machine cannot be built from the apt sources'
 	else
 		mv "$build"/kernel/boot/vmlinuz-* "$dir/vmlinuz"

@@ -1,0 +1,22 @@
+/* body_readers.h - values in bodies that are neither JSON nor a plain form: multipart fields, GraphQL
+ * operations, XML elements. Pure; linear; each says false when the bytes could be read in two ways,
+ * after showing what it found so far, so that whoever needs them for a refusal can refuse. */
+#ifndef POLICY_BODY_READERS_H
+#define POLICY_BODY_READERS_H
+
+#include "policy/match.h"
+
+/* body_multipart_each(type, p, n, name, is_loose, visit, ctx): the contents of each part that is
+ * called ${name} in a form of the Content-Type ${type}; NAME.filename is the name of its file. */
+bool body_multipart_each(const char *type, const char *, size_t, const char *name, bool is_loose,
+                         request_visit *, void *ctx);
+
+/* body_graphql_each(p, n, visit, ctx): "mutation deleteRepository" for each field at the root of each
+ * operation, through aliases and fragments. */
+bool body_graphql_each(const char *, size_t, request_visit *, void *ctx);
+
+/* body_xml_each(p, n, name, visit, ctx): the text of each element and the value of each attribute
+ * whose name without its namespace is ${name}, in any letters. A DOCTYPE is not read. */
+bool body_xml_each(const char *, size_t, const char *name, request_visit *, void *ctx);
+
+#endif

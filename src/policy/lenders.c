@@ -1,0 +1,134 @@
+/* lenders.c - see lenders.h. Paths and names are written by whoever wants to see a token: they are
+ * compared in the most forgiving way that servers have, and in time that is linear in each. */
+#include "policy/lenders.h"
+
+#include "base/cleanup.h"
+#include "policy/lenders_table.h"
+#include "policy/path_canon.h"
+#include "policy/readings.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { FIELD_MAX = 96 };
+
+static char small(char c)
+{
+        return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+/* holds(pattern, s, n): * is any text. The last star is the only one worth going back to. */
+static bool holds(const char *p, const char *s, size_t n)
+{
+        const char *star = NULL;
+        size_t i = 0, from = 0;
+        while (i < n) {
+                if (*p == '*') {
+                        star = ++p;
+                        from = i;
+                } else if (*p && *p == small(s[i])) {
+                        p++;
+                        i++;
+                } else if (star) {
+                        p = star;
+                        i = ++from;
+                } else {
+                        return false;
+                }
+        }
+        while (*p == '*')
+                p++;
+        return *p == '\0';
+}
+
+/* bare(path, n): how much of it counts. Servers take /token/, /token;x=y and /token.json for
+ * /token. */
+static size_t bare(const char *path, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (path[i] == ';' || (i + 3 <= n && strncasecmp(path + i, "%3b", 3) == 0))
+                        n = i;
+        while (n > 0 && path[n - 1] == '/')
+                n--;
+        if (n > 5 && strncasecmp(path + n - 5, ".json", 5) == 0)
+                n -= 5;
+        else if (n > 4 && strncasecmp(path + n - 4, ".xml", 4) == 0)
+                n -= 4;
+        return n;
+}
+
+/* has_query(query, n, name): a parameter of that name, with a value or without. */
+static bool has_query(const char *q, size_t n, const char *name)
+{
+        size_t len = strlen(name);
+        for (size_t at = 0; q && at + len <= n;) {
+                size_t end = at;
+                while (end < n && q[end] != '&' && q[end] != ';')
+                        end++;
+                bool is_it = end - at >= len && strncasecmp(q + at, name, len) == 0;
+                /* A name that is escaped in part may be any: in doubt it is this one. */
+                if ((is_it && (end - at == len || q[at + len] == '=')) ||
+                    memchr(q + at, '%', end - at))
+                        return true;
+                at = end + 1;
+        }
+        return false;
+}
+
+struct asked {
+        const char *host, *query;
+        size_t host_n, query_n;
+        const char *who; /* lends there, once it is found */
+};
+
+/* is_lender(ctx, path, n): a visit for each reading of the path; goes on until one is in the table. */
+static bool is_lender(void *ctx, const char *path, size_t n)
+{
+        struct asked *a = ctx;
+        size_t len = bare(path, n);
+        for (const struct lender_place *p = lender_places; p->path && !a->who; p++)
+                if ((!*p->host || holds(p->host, a->host, a->host_n)) &&
+                    holds(p->path, path, len) &&
+                    (!*p->query || has_query(a->query, a->query_n, p->query)))
+                        a->who = p->who;
+        return !a->who;
+}
+
+const char *lenders_place(const char *host, const char *path, const char *query, size_t n)
+{
+        struct asked a = {
+                .host = host, .host_n = strlen(host), .query = query, .query_n = query ? n : 0};
+        size_t len = strlen(path);
+        if (!is_lender(&a, path, len))
+                return a.who;
+
+        /* The box spells the path: /oauth%2Ftoken is the token endpoint of some servers. */
+        _cleanup_free_ char *plain = malloc(len + 1);
+        const char *why;
+        long plain_n = plain ? path_canon_decode(path, len, plain, &why) : -1;
+        if (plain_n < 0 || !readings_path(plain, (size_t)plain_n, is_lender, &a))
+                return a.who ? a.who : "a path that cannot be read with certainty";
+        return a.who;
+}
+
+const char *lenders_field(const char *name, size_t n)
+{
+        char text[FIELD_MAX];
+        size_t len = 0;
+        for (size_t i = 0; i < n; i++) {
+                char c = small(name[i]);
+                if (c == ':') /* the prefix of a namespace */
+                        len = 0;
+                if ((c < 'a' || c > 'z') && (c < '0' || c > '9'))
+                        continue;
+                if (len == sizeof text) /* the end of a name says what it is */
+                        memmove(text, text + 1, --len);
+                text[len++] = c;
+        }
+        for (const struct lender_field *f = lender_fields; f->name; f++)
+                if (holds(f->name, text, len))
+                        return strcmp(f->piece, "none") == 0 ? NULL : f->piece;
+        return NULL;
+}

@@ -1,0 +1,16 @@
+/* lenders.h - places whose answers lend credentials, and how such answers call them: the table of
+ * data/lenders. Asked by egress of each answer of a host that has a secret. Pure. */
+#ifndef POLICY_LENDERS_H
+#define POLICY_LENDERS_H
+
+#include <stddef.h>
+
+/* lenders_place(host, path, query, n): who lends there ("AWS STS"), in any reading of the path that a
+ * common server has (readings.h), or NULL. ${path} is canonical; ${query} may be NULL. */
+const char *lenders_place(const char *host, const char *path, const char *query, size_t n);
+
+/* lenders_field(name, n): does a field of an answer that is called so hold a credential? NULL: no.
+ * Else which piece of a key of AWS it is ("id", "key", "token"), or "". */
+const char *lenders_field(const char *name, size_t n);
+
+#endif

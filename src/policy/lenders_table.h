@@ -1,0 +1,18 @@
+/* lenders_table.h - the rows of data/lenders, made C by tools/gen_lenders.sh; for lenders.c alone.
+ * Each list ends in a row of NULL. */
+#ifndef POLICY_LENDERS_TABLE_H
+#define POLICY_LENDERS_TABLE_H
+
+struct lender_place {
+        const char *path, *host, *query, *who; /* host and query "": any */
+};
+
+struct lender_field {
+        const char *name;  /* letters and digits; a leading * is any beginning */
+        const char *piece; /* of a key of AWS: "id", "key", "token"; or ""; or "none" */
+};
+
+extern const struct lender_place lender_places[];
+extern const struct lender_field lender_fields[];
+
+#endif

@@ -1,0 +1,40 @@
+/* readings.h - every way in which a common server may read a path, a value or the name of a field
+ * that came from the box: the one place where doubt about spelling is listed.
+ *
+ * For refusals and questions alone (match.h): they hold if any reading fits. A grant is held
+ * against the text itself and the readings of path_canon.h, never against these. Every reading is
+ * folded (fold.h), so it is compared with the folded form of a pattern. Pure. */
+#ifndef POLICY_READINGS_H
+#define POLICY_READINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+        READINGS_MAX = 128,             /* of one text */
+        READINGS_BYTES_MAX = 512 << 10, /* of all readings of a path together */
+        READINGS_LONG = 256 << 10,      /* a value beyond ASCII that is not read any more */
+};
+
+/* Called with each reading, until it returns false. */
+typedef bool readings_visit(void *ctx, const char *text, size_t len);
+
+/* readings_path(plain, len, visit, ctx): ${plain} is a path decoded once, as path_canon has it. The
+ * readings differ in: a second decoding, ; parameters, encoded slashes and backslashes, dots and
+ * blanks and NTFS streams at the end of a segment, double slashes, a slash at the end. False when
+ * the bounds were met before all were seen: the caller then has to assume the worst. */
+bool readings_path(const char *plain, size_t len, readings_visit *, void *ctx);
+
+/* readings_value(value, len, visit, ctx): a decoded value of a query, form, header or body: with
+ * and without a second decoding, with and without blanks around it. False as above. */
+bool readings_value(const char *value, size_t len, readings_visit *, void *ctx);
+
+/* readings_name_is(name, len, want): may the field ${name} be taken for ${want}? In any spelling of
+ * its letters, as an array (Action[]=, Action[0]=), with the marks that PHP makes one of. */
+bool readings_name_is(const char *name, size_t len, const char *want);
+
+/* readings_header_is(name, want): the same for the name of a header: CGI and its descendants take
+ * _, . and other marks for -. Both in small letters. */
+bool readings_header_is(const char *name, const char *want);
+
+#endif

@@ -1,0 +1,28 @@
+/* packages.h - where the package managers of this machine read from by their own defaults: each that is
+ * installed is asked, in a box without network, workspace and home, and what it said is kept until the
+ * program or its settings change. No host is written down here. The variable OSTIARY_PACKAGES is the
+ * switch: off, or files (only configuration files are read, nothing is asked). */
+#ifndef SESSION_PACKAGES_H
+#define SESSION_PACKAGES_H
+
+#include "base/strs.h"
+
+struct store;
+
+/* The switch, and what was said: the supervisor has no environment of the user's any more. */
+enum packages_mode { PACKAGES_ASK, PACKAGES_FILES, PACKAGES_OFF };
+struct packages {
+        enum packages_mode mode;
+        struct strs lines; /* "allow GET,HEAD HOST" */
+};
+
+/* packages_ask(store, home, workspace, p, notes): as the switch says, a line for each host that an
+ * installed manager named, once. A program that lies in ${workspace} (may be NULL) is not one of this
+ * machine. A manager that could not be asked is named in ${notes} ("what\nwhy"). */
+void packages_ask(const struct store *, const char *home, const char *workspace, struct packages *,
+                  struct strs *notes);
+
+/* packages_mode(): the switch as it is in our environment now. */
+enum packages_mode packages_mode(void);
+
+#endif

@@ -1,0 +1,85 @@
+/* lenders_test.c - the table of places that lend credentials knows what it must and nothing near
+ * it, in whatever way a path or a name is written. */
+#include "policy/lenders.h"
+#include "unit/check.h"
+
+#include <string.h>
+
+static const char *place(const char *host, const char *path, const char *query)
+{
+        return lenders_place(host, path, query, query ? strlen(query) : 0);
+}
+
+static void places(void)
+{
+        static const char *const yes[][3] = {
+                {"github.com", "/login/oauth/access_token", NULL},
+                {"auth.example.test", "/v1/oauth/token", "a=b"},
+                {"auth.example.test", "/oauth/token/", NULL},
+                {"auth.example.test", "/oauth/Token;a=b", NULL},
+                {"auth.example.test", "/oauth/token%3Ba", NULL},
+                {"auth.example.test", "/oauth/token.json//", NULL},
+                {"auth.example.test", "/oauth%2Ftoken", NULL},
+                {"auth.example.test", "/oauth%252Ftoken", NULL},
+                {"auth.example.test", "/oauth%5Ctoken", NULL},
+                {"auth.example.test", "//oauth//token", NULL},
+                {"auth.example.test", "/oauth/token.", NULL},
+                {"auth.example.test", "/oauth/token%20", NULL},
+                {"auth.example.test", "/oauth/tok%2565n", NULL},
+                {"auth.example.test", "/oauth/token::$DATA", NULL},
+                {"auth.example.test", "/oauth;x=1/token", NULL},
+                {"sts.amazonaws.com", "/", NULL},
+                {"sts.eu-west-1.amazonaws.com", "/any/path", NULL},
+                {"sts-fips.us-east-1.amazonaws.com", "/", NULL},
+                {"iam.amazonaws.com", "/", "Action=CreateAccessKey"},
+                {"b--x-s3.s3express-az.r.amazonaws.com", "/", "session"},
+                {"b--x-s3.s3express-az.r.amazonaws.com", "/", "x=1&SESSION="},
+                {"api.github.com", "/app/installations/7/access_tokens", NULL},
+                {"gitlab.example.test", "/api/v4/users/1/personal_access_tokens", NULL},
+                {"vault.example.test", "/v1/auth/approle/login", NULL},
+                {"vault.example.test", "/v1/aws/creds/role", NULL},
+                {"npm.example.test", "/-/user/org.couchdb.user:me", NULL},
+        };
+        static const char *const no[][3] = {
+                {"example.test", "/tokenise", NULL},
+                {"example.test", "/", NULL},
+                {"example.test", "/v1/messages", NULL},
+                {"api.example.test", "/v1/chat/completions", "session=1"},
+                {"b--x-s3.s3express-az.r.amazonaws.com", "/object", "x-id=GetObject"},
+                {"mysts.example.test", "/", NULL},
+        };
+        for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+                check(place(yes[i][0], yes[i][1], yes[i][2]) != NULL, yes[i][1], "lends");
+        for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+                check(place(no[i][0], no[i][1], no[i][2]) == NULL, no[i][1], "does not lend");
+}
+
+static void fields(void)
+{
+        static const char *const yes[][2] = {
+                {"access_token", ""},        {"accessToken", ""},  {"ns:Access-Token", ""},
+                {"AccessKeyId", "id"},       {"access_key", "id"}, {"SecretAccessKey", "key"},
+                {"a:SESSIONTOKEN", "token"}, {"token", ""},        {"client_secret", ""},
+                {"WebIdentityToken", ""},
+        };
+        static const char *const no[] = {"",      "token_type", "NextToken",    "next_page_token",
+                                         "scope", "expires_in", "hashed_token", "AccessKeyIdX"};
+        for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
+                const char *piece = lenders_field(yes[i][0], strlen(yes[i][0]));
+                check_str(yes[i][0], piece ? piece : "(none)", yes[i][1]);
+        }
+        for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+                check(lenders_field(no[i], strlen(no[i])) == NULL, no[i], "is a credential");
+        char longest[4096];
+        memset(longest, 'x', sizeof longest);
+        memcpy(longest + sizeof longest - 6, "_token", 6);
+        check(lenders_field(longest, sizeof longest) != NULL, "a name of 4096 letters",
+              "by its end");
+}
+
+int main(void)
+{
+        places();
+        fields();
+        return check_end();
+}
