@@ -218,6 +218,7 @@ int loop_run(struct loop *l)
                 fire(l);
                 free_gone(l);
         }
+        l->is_stopped = false;
         return 0;
 }
 

@@ -39,7 +39,7 @@ uint64_t loop_now(const struct loop *);
  * the loop does not wait. */
 void loop_after(struct loop *, bool (*fn)(void *ctx), void *ctx);
 
-/* loop_run(l): until loop_stop. 0, or -1 with errno. */
+/* loop_run(l): until loop_stop; it can be run again. 0, or -1 with errno. */
 int loop_run(struct loop *);
 void loop_stop(struct loop *);
 

@@ -107,13 +107,18 @@ static void on_accept(void *ctx, uint32_t events)
         }
 }
 
+/* is_ready(d): nobody is let in, and no name is answered, before there are rules and before it is
+ * known what is secret. */
+static bool is_ready(struct door *d)
+{
+        return d->policy && custody_of(d)->is_known;
+}
+
 static void add_listener(struct door *d, uint32_t port, int fd)
 {
         struct listener *l = &d->listeners[d->listeners_n];
         *l = (struct listener){.door = d, .port = port, .fd = fd};
-        /* Nobody is let in before there are rules, and before it is known what is secret. */
-        bool is_ready = d->policy && custody_of(d)->is_known && !d->is_full;
-        l->src = loop_add(d->loop, fd, is_ready ? EPOLLIN : 0, on_accept, l);
+        l->src = loop_add(d->loop, fd, is_ready(d) && !d->is_full ? EPOLLIN : 0, on_accept, l);
         if (!l->src)
                 door_fault(d, "port %u cannot be watched", port);
         d->listeners_n++;
@@ -159,6 +164,9 @@ void accept_ports(struct door *d)
                             l->lines[j].rule.place.port > 0)
                                 ensure_port(d, (uint16_t)l->lines[j].rule.place.port);
         }
-        if (!d->is_full && custody_of(d)->is_known)
+        if (!is_ready(d))
+                return;
+        dns_server_open(d);
+        if (!d->is_full)
                 set_listening(d, true);
 }

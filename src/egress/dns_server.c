@@ -104,8 +104,15 @@ void dns_server_udp(struct door *d, int fd)
         if (!u)
                 str_no_memory();
         *u = (struct udp){.door = d, .fd = fd};
-        if (!loop_add(d->loop, fd, EPOLLIN, on_udp, u))
+        d->dns_udp = loop_add(d->loop, fd, 0, on_udp, u);
+        if (!d->dns_udp)
                 door_fault(d, "the name server's socket cannot be watched");
+}
+
+void dns_server_open(struct door *d)
+{
+        if (d->dns_udp)
+                loop_want(d->dns_udp, EPOLLIN);
 }
 
 /* --- TCP: a length before each message ---------------------------------------------------------

@@ -79,6 +79,7 @@ struct door {
         size_t crowded_out_n;      /* connections that were ended to make room */
         uint64_t crowded_s;        /* when the log was last told of it */
         struct guest_heard *heard; /* origins with whom the box speaks first (guest.c) */
+        struct loop_src *dns_udp;  /* dns_server.c */
         struct names *names;
         size_t names_charged;
         uint64_t flagged_s; /* when the log was last told of too many names */
@@ -142,7 +143,11 @@ void accept_look(struct door *);
 void accept_ended(struct door *);
 
 /* dns_server.c */
+/* dns_server_udp(d, fd): queries that come to ${fd}; they wait in it until dns_server_open. */
 void dns_server_udp(struct door *, int fd);
+/* dns_server_open(d): answer. Called when rules and secrets are known: a lookup before that would
+ * not be compared with the placeholders. */
+void dns_server_open(struct door *);
 void dns_server_tcp(struct door *, int fd); /* one accepted connection */
 
 /* tls.c */

@@ -3,7 +3,11 @@
  * library's own reader. */
 #include "base/buf.h"
 #include "base/err.h"
+#include "egress/custody.h"
 #include "egress/dns.h"
+#include "egress/door.h"
+#include "egress/names.h"
+#include "policy/policy_layers.h"
 #include "unit/check.h"
 #include "wire/door.h"
 
@@ -11,6 +15,8 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #define BYTES(s) s, sizeof(s) - 1
 #define HEAD     "\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00"
@@ -329,9 +335,66 @@ static void test_caps(void)
         names_free(names);
 }
 
+/* --- the server: nothing is answered before it is known what is secret ------------------------- */
+
+static void on_enough(void *ctx)
+{
+        loop_stop(ctx);
+}
+
+/* is_answered(d, fd): is there an answer on ${fd} when the door has gone round for a while? */
+static bool is_answered(struct door *d, int fd)
+{
+        uint8_t reply[DNS_MAX];
+        struct loop_timer enough = {.fn = on_enough, .ctx = d->loop};
+        loop_timer_set(d->loop, &enough, 20);
+        loop_run(d->loop);
+        loop_timer_stop(&enough);
+        return recv(fd, reply, sizeof reply, MSG_DONTWAIT) > 0;
+}
+
+/* udp_pair(&box): the server's socket; ${box} is connected to it. */
+static int udp_pair(int *box)
+{
+        struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        socklen_t n = sizeof at;
+        int one = 1, fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        *box = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        if (setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &one, sizeof one) < 0 ||
+            bind(fd, (struct sockaddr *)&at, sizeof at) < 0 ||
+            getsockname(fd, (struct sockaddr *)&at, &n) < 0 ||
+            connect(*box, (struct sockaddr *)&at, sizeof at) < 0)
+                abort();
+        return fd;
+}
+
+static void test_waits_for_secrets(void)
+{
+        static struct door d;
+        static struct policy none;
+        int box;
+        d.loop = loop_new();
+        d.names = names_new();
+        accept_add(&d, DOOR_PORT_DNS_UDP, udp_pair(&box));
+        _cleanup_buf_ struct buf b = {0};
+        put_query(&b, "first.example.org", ns_t_a);
+        CHECK("a first lookup is asked", send(box, b.data, b.len, 0) == (ssize_t)b.len);
+        CHECK("it waits while there are no rules", !is_answered(&d, box));
+        d.policy = &none;
+        accept_ports(&d);
+        CHECK("and while it is not known what is secret", !is_answered(&d, box));
+        custody_of(&d)->is_known = true;
+        accept_ports(&d);
+        CHECK("it is answered then", is_answered(&d, box));
+        close(box);
+        names_free(d.names);
+        loop_free(d.loop);
+}
+
 int main(void)
 {
         test_names();
+        test_waits_for_secrets();
         test_queries();
         test_caps();
         return check_end();
