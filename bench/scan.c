@@ -49,7 +49,6 @@ static void add_secret(struct scan_set *set, uint32_t tag)
                                         .tail = secret_siphash(key, last, SECRET_HINT_BYTES, true),
                                         .whole = secret_siphash(key, b.data, b.len,
                                                                 secret_form_ignores_case(coding))};
-                memcpy(f.first, b.data, sizeof f.first);
                 scan_set_finger(set, tag, &f, stand, n);
         }
 }

@@ -61,8 +61,9 @@ struct screen {
         char *lines[SCREEN_BELOW_MAX];
 
         struct screen_cursor at, saved[2];
-        unsigned lowest; /* row of the first screen that text is in, counted as at.hi is: what the box
-                            drew below its cursor */
+        /* The row of the first screen that text is in, counted as at.hi is: what the box drew below
+         * its cursor. */
+        unsigned lowest;
         struct screen_pen pens[10]; /* XTPUSHSGR */
         size_t pens_n;
         unsigned top, bottom, left, right; /* margins, within the box's rows */

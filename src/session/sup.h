@@ -97,7 +97,7 @@ struct sup {
         struct loop_src *stop_src;
         int stop_fd, ready_fd;
         bool is_built, is_started, is_stopping, is_ending, has_main;
-        bool is_paused; /* stopped until somebody says resume (sup_pause.c) */
+        bool is_paused;   /* stopped until somebody says resume (sup_pause.c) */
         bool is_sleeping; /* it ends to be frozen, and is woken by the next who wants it */
         struct sup_snapshot *snapshot; /* one that is being made, or NULL */
         size_t frozen_n;               /* layers, when it was frozen */

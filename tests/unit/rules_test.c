@@ -6,11 +6,11 @@
 #include "base/sha256.h"
 #include "base/str.h"
 #include "session/door_packages.h"
-#include "session/packages.h"
 #include "session/door_policy.h"
 #include "session/door_rules.h"
 #include "session/door_trust.h"
 #include "session/opts.h"
+#include "session/packages.h"
 #include "session/store.h"
 #include "unit/check.h"
 
