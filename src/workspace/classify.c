@@ -28,7 +28,7 @@ static const char MAKES_GIT[] = "makes this a git directory";
 enum {
         CLASSIFY_GIT_MAX = 16,
         LINK_DEPTH_MAX = 4,      /* links that lead to what other links are reached by */
-        LINK_STEPS_MAX = 4000000 /* for all paths together: who needs more is not judged plain */
+        LINK_STEPS_MAX = 1000000 /* for all paths together: who needs more is not judged plain */
 };
 #define NO_LEVEL SIZE_MAX
 

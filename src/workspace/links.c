@@ -103,9 +103,15 @@ static int links_by_path(const void *a, const void *b)
         return d ? d : x->order < y->order ? -1 : 1;
 }
 
+/* By where they lead, then by where they are; of two that are alike the one that says more, which is
+ * the one that is not exact, comes first. */
 static int links_by_to(const void *a, const void *b)
 {
-        return strcmp(((const struct link_alias *)a)->to, ((const struct link_alias *)b)->to);
+        const struct link_alias *x = a, *y = b;
+        int d = strcmp(x->to, y->to);
+        if (d == 0)
+                d = strcmp(x->as, y->as);
+        return d ? d : x->is_exact - y->is_exact;
 }
 
 /* links_first(l, path): the first link at ${path}, or NULL; others of that path, from other layers,
@@ -319,6 +325,25 @@ static void links_resolve(struct links *l, bool is_host)
         }
 }
 
+/* links_sort_aliases(l): each once. A link that leads to itself comes by the same place on each of its
+ * ways, and whoever follows aliases of aliases would follow every copy. */
+static void links_sort_aliases(struct links *l)
+{
+        size_t kept = 0;
+        if (l->aliases_n)
+                qsort(l->aliases, l->aliases_n, sizeof *l->aliases, links_by_to);
+        for (size_t i = 0; i < l->aliases_n; i++) {
+                struct link_alias *a = &l->aliases[i], *last = &l->aliases[kept - (kept > 0)];
+                if (kept == 0 || strcmp(last->to, a->to) != 0 || strcmp(last->as, a->as) != 0) {
+                        l->aliases[kept++] = *a;
+                        continue;
+                }
+                free(a->to);
+                free(a->as);
+        }
+        l->aliases_n = kept;
+}
+
 struct links *links_new(const struct ws_root *root)
 {
         struct links *l = calloc(1, sizeof *l);
@@ -335,8 +360,7 @@ struct links *links_new(const struct ws_root *root)
         links_sort(l);
         links_resolve(l, true);
         links_resolve(l, false);
-        if (l->aliases_n)
-                qsort(l->aliases, l->aliases_n, sizeof *l->aliases, links_by_to);
+        links_sort_aliases(l);
         return l;
 }
 
