@@ -65,7 +65,7 @@ flood() {
 	local words=$1 most=$2 now top_kib=0 got
 	shift 2
 	mkfifo "$work/hold.$$" 2>/dev/null
-	timeout -k 2 200 "$ostiary" exec flood -- /usr/bin/python3 flood_client.py "$1" "$honest" stay <"$work/hold.$$" >"$work/flood.out" 2>"$work/flood.err" &
+	timeout -k 2 600 "$ostiary" exec flood -- /usr/bin/python3 flood_client.py "$1" "$honest" stay <"$work/hold.$$" >"$work/flood.out" 2>"$work/flood.err" &
 	local pid=$!
 	exec 8>"$work/hold.$$"
 	while kill -0 "$pid" 2>/dev/null && ! grep -q '^answered' "$work/flood.out"; do
@@ -149,7 +149,7 @@ heads() {
 }
 # rules: a rule and a revocation count at once, however busy the door is.
 rules() {
-	timeout -k 2 200 "$ostiary" exec flood -- /usr/bin/python3 flood_client.py get:members:40 20 </dev/null >"$work/busy.out" 2>&1 &
+	timeout -k 2 600 "$ostiary" exec flood -- /usr/bin/python3 flood_client.py get:members:40 20 </dev/null >"$work/busy.out" 2>&1 &
 	local pid=$!
 	"$ostiary" allow flood 'GET new.example.test' >/dev/null 2>"$work/rule.err" && "$ostiary" deny flood 'GET new.example.test' >/dev/null 2>>"$work/rule.err"
 	check "rules change under a flood" $? "$(cat "$work/rule.err")"

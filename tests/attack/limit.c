@@ -86,7 +86,7 @@ static int touch(int mib)
 
 /* Without a control group memory is watched: a box that is over its limit is ended when the
  * supervisor looks, and a busy machine may let it look late. */
-enum { HOLD_S = 10 };
+enum { HOLD_S = 3 };
 
 static void case_memory(struct outcome *o)
 {
