@@ -45,8 +45,10 @@ static bool screen_hold(struct screen *s, uint8_t c)
 /* screen_character(s): a whole one is held. */
 static void screen_character(struct screen *s)
 {
-        uint32_t c = s->held[0] & (0x7fu >> s->held_n);
-        for (size_t i = 1; i < s->held_n; i++)
+        enum { UTF8_MAX = 4 };
+        size_t n = s->held_n < UTF8_MAX ? s->held_n : UTF8_MAX;
+        uint32_t c = s->held[0] & (0x7fu >> n);
+        for (size_t i = 1; i < n; i++)
                 c = c << 6 | (s->held[i] & 0x3fu);
         screen_text(s, s->held, s->held_n, screen_width(c));
         s->held_n = 0;

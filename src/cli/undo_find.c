@@ -225,8 +225,9 @@ static int find_here(int undo_fd, const struct store *store, struct undo_find *f
         if (rc >= 0 && f->n == 0)
                 rc = here_none(&h, err);
         if (rc >= 0) {
+                size_t dir_n = h.dir ? strlen(h.dir) : 0;
                 for (size_t i = 0; i < h.n; i++)
-                        h.v[i].is_here = h.v[i].root_n == strlen(h.dir);
+                        h.v[i].is_here = h.v[i].root_n == dir_n;
                 rc = here_several(&h, undo_fd, store, f, err);
         }
         free(h.v);

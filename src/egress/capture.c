@@ -71,7 +71,8 @@ static char *copy(const char *p, size_t n)
         char *s = malloc(n + 1);
         if (!s)
                 str_no_memory();
-        memcpy(s, p, n);
+        if (n > 0)
+                memcpy(s, p, n);
         s[n] = '\0';
         return s;
 }

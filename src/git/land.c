@@ -123,6 +123,7 @@ static int land_make(struct git_repo *r, struct err *err)
                 return err_add(err, "make the repository %s", r->dir);
         r->host_git = take_ptr(&git);
         r->host_common = str_dup(r->host_git);
+        free(r->host_head);
         r->host_head = r->head ? str_dup(r->head) : NULL;
         return 0;
 }
