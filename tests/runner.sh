@@ -19,6 +19,7 @@ chmod 755 "$base"
 chmod 1777 "$base/tmp"
 cp tools/*.py tools/phase.sh "$work/tools/"
 export TEST_GROUPS=ostiary-left
+export TEST_LINGER_S=2 TEST_POLITE_S=2 # its suites end at once or not at all
 unset VARIANT TIER # of the run that this suite is part of
 bad=0
 
@@ -227,7 +228,7 @@ gone() {
 	report $? "$1" "$(cat "$base/tmp/alive") lives"
 }
 alive="echo ok one; echo \$\$ >$base/tmp/alive"
-suite homeless test=any "$alive; rm -rf \"\$HOME\"; exec sleep 20"
+suite homeless test=any "$alive; rm -rf \"\$HOME\"; exec sleep 2"
 expect 'a suite that removes its HOME ends' '1 passed, 0 failed, 0 skipped' 0 homeless
 suite many test=any 'echo ok one; for i in $(seq 400); do sh -c "sleep 300; : $(head -c 300 /dev/zero | tr "\\0" x)" & done'
 expect 'hundreds of processes with long names are ended and some are named' '1 passed, 1 failed, 0 skipped' 1 many

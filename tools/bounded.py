@@ -24,7 +24,8 @@ PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 CLONE_NEWNS = 0x20000
 MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_SLAVE = 0x1, 0x20, 0x1000, 0x4000, 0x80000
-LINGER_S = 5.0  # processes that are ending when the suite ends have this long
+LINGER_S = float(os.environ.get("TEST_LINGER_S") or 5)  # for processes that are ending when the suite ends
+POLITE_S = float(os.environ.get("TEST_POLITE_S") or 10)  # for a suite's own handler of SIGTERM
 OUTPUT_MAX = 8 << 20
 LOOK_S = 0.25  # how often limits are looked at
 PLACES = ("/tmp", "/var/tmp", "/home", "/root", "/")  # beside its own directory
@@ -256,13 +257,13 @@ class _Guard:
         return "filled the disk: %d MiB and %d files in its own directory" % (used >> 20, names_n)
 
     def end_politely(self):
-        """It may clean up: its own handler for SIGTERM gets ten seconds."""
+        """It may clean up: its own handler for SIGTERM gets some time."""
         try:
             os.killpg(self.pid, signal.SIGTERM)
             os.killpg(self.pid, signal.SIGCONT)
         except OSError:
             pass
-        end = time.monotonic() + 10
+        end = time.monotonic() + POLITE_S
         while self.status is None and time.monotonic() < end:
             self.wait(0.2)
 
