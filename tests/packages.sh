@@ -170,6 +170,7 @@ if has tmux; then
 	get 'uv/0.9.1 {"installer":{"name":"uv"}}' http://files.example.test/thing
 	within 60 is_last 'y n a=all boxes ?'
 	check 'a manager that reads where nobody knew is asked about, for every box' $? "$(last_row)"
+	holds 'the list of questions says so too' "$("$ostiary" approvals first)" 'files.example.test/thing (--always: in every box)'
 	term_key C-] '?'
 	shows 'all of it says what would be kept' 'a adds the rule: allow GET,HEAD files.example.test, in every box: it says it is uv'
 	term_key C-] a

@@ -228,6 +228,13 @@ same 'an agent that left no conversation starts anew' "$out" 'talk:--always'
 say "$ostiary" resume -q "$tag-o" -- -p 'first prompt'
 say "$ostiary" resume -q "$tag-o"
 same 'one that left one goes on with it, as its profile says' "$out" 'talk:--always --continue last'
+sed -i 's|resume ~/.talk/said|resume ~/.talk/*/a|' "$HOME/.config/ostiary/profiles/talk.profile"
+say "$ostiary" resume -q "$tag-o"
+same 'wherever it is' "$out" 'talk:--always --continue last'
+sed -i 's|resume ~/.talk/[*]/a|resume ~/.talk/*/b|' "$HOME/.config/ostiary/profiles/talk.profile"
+say "$ostiary" resume -q "$tag-o"
+same 'but not elsewhere' "$out" 'talk:--always'
+sed -i 's|resume ~/.talk/[*]/b|resume ~/.talk/said|' "$HOME/.config/ostiary/profiles/talk.profile"
 say "$ostiary" run -q --resume talk
 same 'with run --resume too, in the last box, which holds no changes' "$out" 'talk:--always --continue last'
 say "$ostiary" run -q --resume talk -- -p again

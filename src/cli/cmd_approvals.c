@@ -46,7 +46,9 @@ static void show(struct waiting *w, const char *box, uint64_t id, uint32_t left,
         char age[16];
         if (w->n == 1)
                 out_row(w->table, "ID", "LEFT", "WHAT");
-        _cleanup_free_ char *shown = str_quote(what);
+        _cleanup_free_ char *quoted = str_quote(what);
+        _cleanup_free_ char *shown =
+                str_fmt("%s%s", quoted, *manager ? " (--always: in every box)" : "");
         out_row(w->table, name, out_age((long)left, age), shown);
 }
 
@@ -206,7 +208,8 @@ const struct cmd cmd_approve = {
         .summary = "let a waiting request pass",
         .help = "ID is what `ostiary approvals` lists. With --always the box also gets the rule "
                 "that "
-                "allows it from now on.\n"
+                "allows it from now on; for a package manager, where the list says so, every box "
+                "does.\n"
                 "\n"
                 "Example:\n"
                 "  ostiary approve amber-3f2a/1\n",

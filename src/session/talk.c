@@ -80,12 +80,36 @@ static void talk_walk(struct talk *t, int fd, const char *name, int depth)
         }
 }
 
-/* talk_in(t, root_fd, path): one tree of the home. */
+static void talk_in(struct talk *t, int root_fd, const char *path);
+
+/* talk_each(t, root_fd, dir, rest): ${rest} in every directory of ${dir}. */
+static void talk_each(struct talk *t, int root_fd, const char *dir, const char *rest)
+{
+        int fd = beneath_open_nosym(root_fd, dir, O_RDONLY | O_DIRECTORY, 0, NULL);
+        _cleanup_closedir_ DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+        if (!d && fd >= 0)
+                close(fd);
+        for (struct dirent *e; d && t->names_left-- > 0 && (e = readdir(d));) {
+                if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+                        continue;
+                _cleanup_close_ int below =
+                        openat(dirfd(d), e->d_name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+                talk_in(t, below, rest);
+        }
+}
+
+/* talk_in(t, root_fd, path): one tree of the home; a part of ${path} that is * is any directory. */
 static void talk_in(struct talk *t, int root_fd, const char *path)
 {
-        _cleanup_close_ int fd =
-                root_fd < 0 ? -1 : beneath_open_nosym(root_fd, path, O_PATH, 0, NULL);
-        const char *slash = strrchr(path, '/');
+        const char *star = strstr(path, "/*/"), *slash = strrchr(path, '/');
+        if (root_fd < 0)
+                return;
+        if (star) {
+                _cleanup_free_ char *dir = str_fmt("%.*s", (int)(star - path), path);
+                talk_each(t, root_fd, dir, star + 3);
+                return;
+        }
+        _cleanup_close_ int fd = beneath_open_nosym(root_fd, path, O_PATH, 0, NULL);
         if (fd >= 0)
                 talk_walk(t, fd, slash ? slash + 1 : path, TALK_DEPTH);
 }

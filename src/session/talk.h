@@ -5,9 +5,10 @@
 struct store;
 
 /* talk_left(store, id, path): did box ${id} itself leave a file that is not empty at or below ${path},
- * which is below its home? NULL: no. Else the UUID in the name of the newest file that has one, or "".
- * The caller frees. What earlier boxes of the same profile left there does not count. Looks at a bounded
- * number of names and follows no link; what cannot be looked at is no conversation. */
+ * which is below its home and in which a part that is * is any directory? NULL: no. Else the UUID in the
+ * name of the newest file that has one, or "". The caller frees. What earlier boxes of the same profile
+ * left there does not count. Looks at a bounded number of names and follows no link; what cannot be looked
+ * at is no conversation. */
 char *talk_left(const struct store *, const char *id, const char *path);
 
 #endif
