@@ -98,8 +98,10 @@ for line, want in commands():
     if answers:
         got = at_terminal(typed, answers)
     else:
-        got = subprocess.run(["bash", "-c", typed], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                             timeout=250, text=True, errors="replace").stdout.split("\n")
+        # Apart, because a program may write a line of one in pieces between which the other comes.
+        ran = subprocess.run(["bash", "-c", typed], stdin=subprocess.DEVNULL, capture_output=True, timeout=250,
+                             text=True, errors="replace")
+        got = (ran.stdout + "\n" + ran.stderr).split("\n")
     if box is None and "ostiary run" in line:
         box = subprocess.run([ostiary, "ps", "-a", "-q"], capture_output=True, text=True).stdout.split()[0]
     got, want = plain(got), plain(want)
