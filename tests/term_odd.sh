@@ -51,7 +51,7 @@ leave() {
 
 # --- over ssh ---------------------------------------------------------------------------------------------------------
 over_ssh() {
-	local me port made_dir=''
+	local me port
 	me=$(id -un) port=$(free_port)
 	case $(getent passwd "$me" | cut -d: -f7) in *nologin | */false) skip 'over ssh' "$me may not log in" && return ;; esac
 	mkdir -p "$work/ssh"
@@ -59,7 +59,8 @@ over_ssh() {
 	printf '%s\n' "Port $port" 'ListenAddress 127.0.0.1' "HostKey $work/ssh/host" 'PidFile none' \
 		"AuthorizedKeysFile $work/ssh/mine.pub" 'StrictModes no' 'UsePAM no' 'PasswordAuthentication no' \
 		'KbdInteractiveAuthentication no' 'PermitRootLogin prohibit-password' >"$work/ssh/conf"
-	if [ "$(id -u)" = 0 ] && [ ! -d /run/sshd ]; then mkdir -m 755 /run/sshd && made_dir=1; fi
+	# An sshd of root's wants it. It stays, as it is after a boot: that of another suite may want it too.
+	[ "$(id -u)" != 0 ] || [ -d /run/sshd ] || mkdir -m 755 /run/sshd
 	/usr/sbin/sshd -D -e -f "$work/ssh/conf" </dev/null >"$work/ssh/log" 2>&1 &
 	door_pids+=($!)
 	listens "$port"
@@ -85,7 +86,6 @@ over_ssh() {
 	size 'over ssh: all rows are the box'\''s again' '30 100'
 	leave 'over ssh'
 	same 'over ssh: the terminal is as it was' "$(term_modes)" "$modes"
-	[ -z "$made_dir" ] || rmdir /run/sshd
 }
 
 # --- inside GNU screen ------------------------------------------------------------------------------------------------
