@@ -3,6 +3,7 @@ about   Claude Code by Anthropic
 command claude
 install npm install -g @anthropic-ai/claude-code
 args    --dangerously-skip-permissions
+resume  ~/.claude/projects --resume %TALK%
 
 # The program cannot be replaced from inside, so its updater and its look at its own installation
 # only fail; IS_SANDBOX says that somebody else keeps the walls.

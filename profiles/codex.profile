@@ -3,6 +3,7 @@ about   Codex by OpenAI
 command codex
 install npm install -g @openai/codex
 args    --dangerously-bypass-approvals-and-sandbox
+resume  ~/.codex/sessions resume %TALK%
 pass    OPENAI_BASE_URL OPENAI_ORGANIZATION OPENAI_PROJECT RUST_LOG
 
 # The host's config.toml may hold keys of MCP servers and providers, so it is written anew.

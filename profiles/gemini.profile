@@ -3,6 +3,7 @@ about   Gemini CLI by Google
 command gemini
 install npm install -g @google/gemini-cli
 args    --yolo
+resume  ~/.gemini/tmp/*/chats --resume latest
 env     GEMINI_SANDBOX=false GEMINI_CLI_TRUST_WORKSPACE=true GEMINI_CLI_NO_RELAUNCH=true
 pass    GEMINI_MODEL GOOGLE_CLOUD_PROJECT GOOGLE_CLOUD_LOCATION GOOGLE_GENAI_USE_VERTEXAI
 pass    GOOGLE_GEMINI_BASE_URL

@@ -1,6 +1,7 @@
 extends default
 about   pi, the coding agent by Mario Zechner
 command pi
+resume  ~/.pi/agent/sessions --continue
 install npm install -g @mariozechner/pi-coding-agent
 # Offline is about its start only: it looks for news, and fetches fd and ripgrep if the box lacks them.
 env     PI_SKIP_VERSION_CHECK=1 PI_TELEMETRY=0 PI_OFFLINE=1

@@ -131,6 +131,12 @@ done
 check 'a wrong flag is told as JSON by every command that has --json' $? "$wrong"
 [ "$n" -ge 38 ]
 check 'which are nearly all' $? "only $n"
+# So do words that are no command, and commands that have no document of their own.
+for line in 'no-such-command --json' 'inspect x --json' '--json ps' 'logs --json' 'attach --json' 'exec --json' 'help --json'; do
+	# shellcheck disable=SC2086 # several words
+	doc "${line// /_}" error $line
+	same "ostiary $line: a document all the same" "$code $(grep -c '"kind":"usage".*"exit_code":64' "$work/docs/${line// /_}")" '64 1'
+done
 for command in diff apply snapshot fork rules secrets learn why report ports resume turns; do
 	args=()
 	[ $command = report ] && args=(-o "$work/x.html")

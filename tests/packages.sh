@@ -111,6 +111,102 @@ PATH=$work/tools:$PATH run -- true >/dev/null
 holds 'one that does not tell is named, with what becomes of it' "$(PATH=$work/tools:$PATH rules | tr -s ' \n' ' ')" \
 	'packages: npm it could not be asked where it reads from'
 
+# --- bun and uv -----------------------------------------------------------------------------------------------------------
+managers=${SUITE_CACHE:-$top/out}/test-agents/managers/node_modules
+bun=$HOME/.bun/bin
+mkdir -p "$bun" "$work/uv"
+mv "$HOME/.npmrc" "$work/npmrc"
+if [ -x "$managers/bun/bin/bun.exe" ]; then
+	# Where its installer puts it.
+	ln "$managers/bun/bin/bun.exe" "$bun/bun" 2>/dev/null || cp "$managers/bun/bin/bun.exe" "$bun/bun"
+	printf '[install]\nregistry = "http://someone:SECRETMARK@bun.example.test/"\n' >"$HOME/.bunfig.toml"
+	said=$(PATH=$bun:$PATH run -- sh -c 'bun add thing 2>&1 && node -e "console.log(require(\"thing\"))"; cat ~/.bunfig.toml')
+	holds 'bun add works in a fresh box' "$said" 'a thing'
+	[[ $said == *bun.example.test* && $said != *SECRETMARK* ]]
+	check 'its settings are there without what they hold of keys' $? "$said"
+	printf '[install]\nregistry = { url = "http://table.example.test/", token = "SECRETMARK" }\n' >"$HOME/.bunfig.toml"
+	said=$(PATH=$bun:$PATH run -- cat .bunfig.toml "$HOME/.bunfig.toml")
+	[[ $said != *SECRETMARK* ]]
+	check 'also when key and address are on one line' $? "$said"
+	rm -f "$HOME/.bunfig.toml"
+	PATH=$bun:$PATH run -- true >/dev/null
+	[ -s "$HOME/.local/state/ostiary/packages/bun" ] && [ "$(wc -l <"$HOME/.local/state/ostiary/packages/bun")" = 2 ]
+	check 'and bun itself says where it reads from when nothing is configured' $? "$(cat "$HOME/.local/state/ostiary/packages/bun" 2>&1 | wc -l) lines"
+else
+	skip 'bun' 'npm could not install bun'
+fi
+# uv is in no Debian: a stand-in that speaks its words for "which index?".
+cat >"$work/uv/uv" <<'UV'
+#!/bin/sh
+[ "$1 $2" = 'pip compile' ] || exit 2
+case " $* " in *' --emit-index-url '*' - '*) ;; *) exit 2 ;; esac
+[ -z "$(cat)" ] || exit 2
+url=$(sed -n 's/^index-url = "\(.*\)"/\1/p' ~/.config/uv/uv.toml 2>/dev/null)
+echo "--index-url ${url:-http://uv-default.example.test/simple}"
+UV
+chmod +x "$work/uv/uv"
+PATH=$work/uv:$PATH run -- true >/dev/null
+holds 'uv is asked for its index' "$(PATH=$work/uv:$PATH rules)" 'allow GET,HEAD uv-default.example.test'
+mkdir -p "$HOME/.config/uv"
+printf 'index-url = "http://someone:SECRETMARK@uv.example.test/simple"\n[[index]]\nname = "more"\nurl = "http://uv-more.example.test/simple"\n' >"$HOME/.config/uv/uv.toml"
+said=$(PATH=$work/uv:$PATH run -- cat "$HOME/.config/uv/uv.toml")
+same 'the settings of uv are in the box, without keys' "$(tr '\n' '|' <<<"$said")" \
+	'index-url = "http://uv.example.test/simple"|[[index]]|name = "more"|url = "http://uv-more.example.test/simple"|'
+said=$(PATH=$work/uv:$PATH rules)
+[[ $said == *'allow GET,HEAD uv.example.test'* && $said == *'allow GET,HEAD uv-more.example.test'* ]]
+check 'and its hosts are read from' $? "$said"
+mv "$work/npmrc" "$HOME/.npmrc"
+
+# --- what no tool can tell is asked once, and kept ----------------------------------------------------------------------------
+if has tmux; then
+	last_row() { tm capture-pane -p -t "$term" | sed 's/ *$//' | sed -n "$(tm display-message -p -t "$term" '#{pane_height}')p"; }
+	is_last() { [[ $(last_row) == *"$1"* ]]; }
+	get() { # agent, address: typed in the box; its status and a dot are a line
+		term_type "curl -s -A '$1' -o /dev/null -w '%{http_code}.\\n' -m 100 $2"
+	}
+	term_open 100 24
+	term_type "\"\$OSTIARY\" run --new -n first --upstream-proxy $proxy -e PS1='bo''x> ' -- bash --norc --noprofile"
+	term_prompt 'box>'
+	get 'uv/0.9.1 {"installer":{"name":"uv"}}' http://files.example.test/thing
+	within 60 is_last 'y n a=all boxes ?'
+	check 'a manager that reads where nobody knew is asked about, for every box' $? "$(last_row)"
+	holds 'the list of questions says so too' "$("$ostiary" approvals first)" 'files.example.test/thing (--always: in every box)'
+	term_key C-] '?'
+	shows 'all of it says what would be kept' 'a adds the rule: allow GET,HEAD files.example.test, in every box: it says it is uv'
+	term_key C-] a
+	shows 'it goes on' '^200\.'
+	within 60 is_last 'kept for every box: allow GET,HEAD files.example.test'
+	check 'and it is said that this is kept' $? "$(last_row)"
+	term_clear
+	get 'Mozilla/5.0' http://pages.example.test/thing
+	within 60 is_last 'y n a ?'
+	check 'any other program is asked about for this box' $? "$(last_row)"
+	term_key C-] a
+	shows 'and goes on there' '^200\.'
+	term_clear
+	get 'uv/0.9.1' http://192.0.2.7/thing
+	within 60 is_last '192.0.2.7'
+	is_last 'all boxes'
+	check 'an address is kept for no other box' $((1 - $?)) "$(last_row)"
+	term_key C-] n
+	shows 'it is refused' '^403\.'
+	term_type 'exit'
+	term_prompt
+	holds 'explain shows what is kept' "$(rules)" 'allow GET,HEAD files.example.test'
+	[[ $(rules) != *pages.example.test* ]]
+	check 'and nothing else' $? "$(rules)"
+	said=$(run -- curl -s -o /dev/null -w '%{http_code}' -m 100 http://files.example.test/thing)
+	same 'the next box is not asked' "${said: -3}" 200
+	said=$(run -- curl -s -o /dev/null -w '%{http_code}' -m 100 http://pages.example.test/thing)
+	same 'nor let elsewhere' "${said: -3}" 403
+	printf 'x\tallow GET,HEAD **bad**\nno line\nuv\tallow GET,HEAD more.example.test\n' >>"$HOME/.local/state/ostiary/packages/answers"
+	said=$(rules)
+	[[ $said == *'GET,HEAD files.example.test'* && $said == *'GET,HEAD more.example.test'* && $said != *bad* ]]
+	check 'a line of that file which is none costs no other' $? "$said"
+else
+	skip 'an answer that is kept' 'tmux is not installed'
+fi
+
 # --- off ------------------------------------------------------------------------------------------------------------------
 export OSTIARY_PACKAGES=off
 holds 'one variable turns it off' "$(rules | tr -s ' \n' ' ')" 'OSTIARY_PACKAGES turns them off'

@@ -192,6 +192,13 @@ say "$ostiary" run -q --resume one
 same '--resume AGENT says nothing to it a second time' "$out" 'one:--always'
 same 'in the box that holds the changes' "$("$ostiary" exec -q "$tag-k" -- cat said | tr '\n' '|')" '--always -p first prompt|--always -p second prompt|--always|'
 o stop "$tag-k" >/dev/null
+say "$ostiary" resume -q "$tag-k"
+same 'resume BOX does not say the first prompt again either' "$out" 'one:--always'
+say "$ostiary" resume -q "$tag-k" -- -p 'third prompt'
+same 'resume BOX -- WORDS says these to the agent' "$out" 'one:--always -p third prompt'
+say "$ostiary" resume -q "$tag-k" -- echo a command
+same 'and a command is a command' "$out" 'a command'
+o resume -q "$tag-k" >/dev/null
 say "$ostiary" run -q --resume two -- -p hello
 same '--resume of another agent starts none' "$code:$out" '64:'
 holds 'and says whose box it is' "$err" "$tag-k, is not one of two (one, "
@@ -208,8 +215,67 @@ holds 'a box of its own is taken before a newer one of another' "$got" "box $tag
 holds 'and to go on starts the agent that was asked for' "$got" 'two:--always'
 say "$ostiary" run -n "$tag-m" one -- -p x
 holds 'without a terminal the line says whose box it is' "$err" "box $tag-k holds changes of this workspace that were not applied (one, "
+for box in k l m; do o rm -f "$tag-$box" >/dev/null; done
+
+# --- the conversation of an agent ------------------------------------------------------------------------------------
+printf 'extends default\ncommand talk-agent\nargs --always\npersist ~/.talk/said\nresume ~/.talk/said --continue last\n' \
+	>"$HOME/.config/ostiary/profiles/talk.profile"
+printf '#!/bin/sh\necho "talk:$*"; case "$*" in *-p*) mkdir -p ~/.talk/said/a/b && echo "$*" >~/.talk/said/a/b/c ;; esac\n' >"$work/talk-agent"
+chmod +x "$work/talk-agent"
+o run -q --keep -n "$tag-o" talk >/dev/null
+say "$ostiary" resume -q "$tag-o"
+same 'an agent that left no conversation starts anew' "$out" 'talk:--always'
+say "$ostiary" resume -q "$tag-o" -- -p 'first prompt'
+say "$ostiary" resume -q "$tag-o"
+same 'one that left one goes on with it, as its profile says' "$out" 'talk:--always --continue last'
+sed -i 's|resume ~/.talk/said|resume ~/.talk/*/a|' "$HOME/.config/ostiary/profiles/talk.profile"
+say "$ostiary" resume -q "$tag-o"
+same 'wherever it is' "$out" 'talk:--always --continue last'
+sed -i 's|resume ~/.talk/[*]/a|resume ~/.talk/*/b|' "$HOME/.config/ostiary/profiles/talk.profile"
+say "$ostiary" resume -q "$tag-o"
+same 'but not elsewhere' "$out" 'talk:--always'
+sed -i 's|resume ~/.talk/[*]/b|resume ~/.talk/said|' "$HOME/.config/ostiary/profiles/talk.profile"
+say "$ostiary" run -q --resume talk
+same 'with run --resume too, in the last box, which holds no changes' "$out" 'talk:--always --continue last'
+say "$ostiary" run -q --resume talk -- -p again
+same 'but not when something else is said' "$out" 'talk:--always -p again'
+say "$ostiary" snapshot "$tag-o" "$tag-o"
+say "$ostiary" resume -q "$tag-o"
+same 'nor is it lost in a snapshot' "$out" 'talk:--always --continue last'
+o snapshots rm "$tag-o" >/dev/null
+o run -q --keep -n "$tag-p" talk >/dev/null
+say "$ostiary" resume -q "$tag-p"
+same 'what another box said is not its conversation' "$out" 'talk:--always'
+o exec "$tag-p" -- sh -c 'mkdir -p ~/.talk && rm -rf ~/.talk/said && ln -s /etc ~/.talk/said' >/dev/null
+o stop "$tag-p" >/dev/null
+say "$ostiary" resume -q "$tag-p"
+same 'a link is no conversation' "$out" 'talk:--always'
+o exec "$tag-p" -- sh -c 'rm ~/.talk/said && mkdir -p ~/.talk/said/x && cd ~/.talk/said/x && mkfifo f && : >empty' >/dev/null
+o stop "$tag-p" >/dev/null
+say "$ostiary" resume -q "$tag-p"
+same 'nor are a FIFO and an empty file' "$out" 'talk:--always'
+sed -i 's/--continue last/--resume %TALK%/' "$HOME/.config/ostiary/profiles/talk.profile"
+old=0a1b2c3d-0000-4000-8000-000000000001 new=0a1b2c3d-0000-4000-8000-000000000002
+o exec "$tag-p" -- sh -c "cd ~/.talk/said/x && echo 1 >'\$(x).jsonl'" >/dev/null
+o stop "$tag-p" >/dev/null
+say "$ostiary" resume -q "$tag-p"
+same 'a conversation without a name cannot be named' "$out" 'talk:--always'
+o exec "$tag-p" -- sh -c "cd ~/.talk/said/x && echo 1 >s-$new.jsonl && touch -d 2001-01-01 s-$new.jsonl && echo 1 >$old && touch -d 2000-01-01 $old && echo 1 >later" >/dev/null
+o stop "$tag-p" >/dev/null
+say "$ostiary" resume -q "$tag-p"
+same 'the newest that has one is' "$out" "talk:--always --resume $new"
+sed -i 's/--resume %TALK%/--continue last/' "$HOME/.config/ostiary/profiles/talk.profile"
+o rm -f "$tag-p" >/dev/null
+o resume -q -d "$tag-o" -- sleep 1000 >/dev/null
+say "$ostiary" run -q --resume talk
+same 'a box that runs is not gone on in' "$code:$out" '122:'
+holds 'it is named, with how to join it' "$err" "ostiary attach $tag-o joins it"
+o rm -f "$tag-o" >/dev/null
+say "$ostiary" run --resume -n "$tag-q" talk -- --hello
+holds 'without any box a new one is started' "$out" 'talk:--always --hello'
+holds 'which is said' "$err" 'there is no box of this workspace to go on in'
 PATH=$was
-rm -f "$HOME/.config/ostiary/profiles/one.profile" "$HOME/.config/ostiary/profiles/two.profile"
+rm -f "$HOME"/.config/ostiary/profiles/{one,two,talk}.profile
 away
 
 # --- what the host edits meanwhile ---------------------------------------------------------------------------

@@ -6,51 +6,17 @@
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
 . tests/lib_door.sh
+. tests/lib_row.sh
 if ! has tmux; then
 	skip 'a row of our own' 'tmux is not installed'
 	exit 0
 fi
 door_needs term_row curl openssl /usr/sbin/nginx
-door_ca && door_nginx
-check 'an origin is up' $? "$(cat "$work/nginx.err")"
+row_origin
 cd "$work/ws" || exit 1
 term_open 80 24
 check 'a terminal to work in' $? 'tmux does not start'
-rule="GET ask.example.test:80 to=127.0.0.1:$nginx_plain"
-
-# asked NAME: a request of the box waits from now on; its status will be in $work/NAME.
-asked() {
-	rm -f "$work/$1"
-	(timeout 150 "$ostiary" exec -T row -- curl -s -o /dev/null -w '%{http_code}' "http://ask.example.test/hello?$1" </dev/null \
-		>"$work/$1.new" 2>/dev/null; mv "$work/$1.new" "$work/$1") &
-	door_pids+=($!)
-}
-status() { # name, wanted
-	within 60 test -e "$work/$1"
-	same "$3" "$(cat "$work/$1" 2>/dev/null)" "$2"
-}
 client() { pgrep -P "$(tm display-message -p -t "$term" '#{pane_pid}')" | head -n 1; }
-screen() { tm capture-pane -p -t "$term" | sed 's/ *$//'; }
-last_row() { screen | sed -n "$(tm display-message -p -t "$term" '#{pane_height}')p"; }
-is_last() { [[ $(last_row) == *"$1"* ]]; }
-is_screen() { [ "$(screen)" = "$1" ]; }
-# row NAME TEXT: the last row comes to hold it.
-row() {
-	within 60 is_last "$2"
-	check "$1" $? "the last row is \"$(last_row)\""
-}
-row_gone() {
-	within 60 eval '! is_last "ostiary:"'
-	check "$1" $? "the last row is \"$(last_row)\""
-}
-key() { term_key C-] "$1"; }
-waits() { "$ostiary" approvals row --json | grep -o '"row/[0-9]*"' | wc -l; }
-# size NAME ROWS COLUMNS: of the box's terminal, without typing anything.
-is_size() { [ "$("$ostiary" exec -T row -- stty size -F /dev/pts/0 </dev/null 2>/dev/null)" = "$1" ]; }
-size() {
-	within 60 is_size "$2"
-	check "$1" $? "$("$ostiary" exec -T row -- stty size -F /dev/pts/0 </dev/null 2>&1)"
-}
 
 # --- a shell, 80x24 -----------------------------------------------------------------------------------------
 term_type "\"\$OSTIARY\" run -n row --level strict --allow 'ask $rule' -e PS1='bo''x> ' -- bash --norc --noprofile"

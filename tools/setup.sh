@@ -36,6 +36,7 @@ table() {
 		need procps           ps                       looking at processes from the host
 		need python3          python3                  listeners and fixtures in tests
 		want tmux             tmux                     terminals that a test can drive
+		want screen           screen                   another terminal to be in
 		want patch            patch                    takes our diffs
 		want less             less                     the pager of a diff
 		want vim              vim.basic                a full-screen program in the box

@@ -124,6 +124,8 @@ static bool takes_value(const struct arg *f)
 static int refuse(struct args *a, const char *flag, const char *near)
 {
         char *shown = str_quote(flag);
+        if (strcmp(flag, "--json") == 0) /* whoever asks for JSON reads the refusal of it as JSON */
+                envelope_on();
         args_bad(a, "unknown flag %s%s%s%s", shown, near ? "; did you mean --" : "",
                  near ? near : "", near ? "?" : "");
         free(shown);

@@ -27,7 +27,7 @@ struct waiting {
 };
 
 static void show(struct waiting *w, const char *box, uint64_t id, uint32_t left, const char *what,
-                 const char *rule, const char *line)
+                 const char *rule, const char *line, const char *manager)
 {
         _cleanup_free_ char *name = str_fmt("%s/%" PRIu64, box, id);
         w->n++;
@@ -39,13 +39,16 @@ static void show(struct waiting *w, const char *box, uint64_t id, uint32_t left,
                 json_str(w->json, "what", what);
                 json_str(w->json, "rule", *rule ? rule : NULL);
                 json_str(w->json, "allow", *line ? line : NULL);
+                json_bool(w->json, "every_box", *manager != 0);
                 json_close(w->json, '}');
                 return;
         }
         char age[16];
         if (w->n == 1)
                 out_row(w->table, "ID", "LEFT", "WHAT");
-        _cleanup_free_ char *shown = str_quote(what);
+        _cleanup_free_ char *quoted = str_quote(what);
+        _cleanup_free_ char *shown =
+                str_fmt("%s%s", quoted, *manager ? " (--always: in every box)" : "");
         out_row(w->table, name, out_age((long)left, age), shown);
 }
 
@@ -62,12 +65,14 @@ static int list_box(const struct store *store, const char *id, struct waiting *w
         for (uint32_t i = 0; i < n; i++) {
                 uint64_t q;
                 uint32_t left;
-                _cleanup_free_ char *what = NULL, *rule = NULL, *line = NULL;
+                _cleanup_free_ char *what = NULL, *rule = NULL, *line = NULL, *manager = NULL;
                 if (cur_u64(&f.body, &q) < 0 || cur_u32(&f.body, &left) < 0 ||
                     cur_lstr(&f.body, 1 << 16, &what) < 0 ||
-                    cur_lstr(&f.body, 1 << 16, &rule) < 0 || cur_lstr(&f.body, 1 << 16, &line) < 0)
+                    cur_lstr(&f.body, 1 << 16, &rule) < 0 ||
+                    cur_lstr(&f.body, 1 << 16, &line) < 0 ||
+                    cur_lstr(&f.body, 1 << 16, &manager) < 0)
                         break;
-                show(w, id, q, left, what, rule, line);
+                show(w, id, q, left, what, rule, line, manager);
         }
         frame_release(&f);
         return 0;
@@ -203,7 +208,8 @@ const struct cmd cmd_approve = {
         .summary = "let a waiting request pass",
         .help = "ID is what `ostiary approvals` lists. With --always the box also gets the rule "
                 "that "
-                "allows it from now on.\n"
+                "allows it from now on; for a package manager, where the list says so, every box "
+                "does.\n"
                 "\n"
                 "Example:\n"
                 "  ostiary approve amber-3f2a/1\n",

@@ -50,7 +50,8 @@ static int run(int argc, char **argv)
         struct err err = {0};
         const char *terminal = NULL, *key = NULL;
         const struct arg flags[] = {
-                ARG_BOOL('q', "quiet", &s.is_quiet, "no line when leaving"),
+                ARG_BOOL('q', "quiet", &s.is_quiet,
+                         "no line when leaving, no notices and no questions"),
                 ARG_STR(0, "terminal", &terminal, "POLICY",
                         "strict, normal or raw (see: help run)"),
                 ARG_STR(0, "detach-key", &key, "KEY", "the key before d that detaches, or none"),

@@ -83,6 +83,7 @@ static int show_json(const struct store *s, const char *name, const char *text, 
         json_str(&j, "command", p.command);
         json_str(&j, "install", p.install);
         put_list(&j, "args", &p.args);
+        put_list(&j, "resume", &p.resume);
         put_list(&j, "env", &p.env);
         put_list(&j, "pass", &p.pass);
         put_list(&j, "limits", &p.limits);

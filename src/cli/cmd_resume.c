@@ -33,7 +33,7 @@ static bool is_paused(const struct boxarg *b)
 static int go_on(const struct boxarg *b, const struct session_opts *how, struct err *err)
 {
         static struct frame f;
-        if (how->once.n)
+        if (how->once.n || how->extra_args.n)
                 return err_set(
                         err, E_REFUSED,
                         "box %s is paused: ostiary resume %s lets it go on, ostiary exec %s -- "
@@ -78,6 +78,19 @@ static int resume(struct boxarg *b, const char *word, struct session_opts *how, 
         return boxjson_made(&b->store, b->id, is_json);
 }
 
+/* read_words(how, word, rest): a command for this time; or, since no command begins with a dash, what
+ * is said to the box's agent. */
+static void read_words(struct session_opts *how, const char *word, char **rest)
+{
+        const char *first = word ? word : rest[0];
+        how->is_once_agent = first && first[0] == '-';
+        struct strs *to = how->is_once_agent ? &how->extra_args : &how->once;
+        if (word)
+                strs_add(to, word);
+        for (; *rest; rest++)
+                strs_add(to, *rest);
+}
+
 static int run(int argc, char **argv)
 {
         struct session_opts how = {0};
@@ -91,7 +104,8 @@ static int run(int argc, char **argv)
                 ARG_BOOL('i', "interactive", &is_interactive, NULL),
                 ARG_INT('t', "tty", &tty, 1, "give the command a terminal"),
                 ARG_INT('T', "no-tty", &tty, 0, "give it pipes, also on a terminal"),
-                ARG_BOOL('q', "quiet", &s.is_quiet, "no line about the box before and after"),
+                ARG_BOOL('q', "quiet", &s.is_quiet,
+                         "no line about the box before and after, no notices and no questions"),
                 ARG_STR(0, "terminal", &terminal, "POLICY",
                         "strict, normal or raw (see: help run)"),
                 ARG_STR(0, "detach-key", &key, "KEY", "the key before d that detaches, or none"),
@@ -107,10 +121,7 @@ static int run(int argc, char **argv)
         if (is_json && !is_detached)
                 return args_bad(&a, "--json goes with -d: otherwise the output is the command's "
                                     "own");
-        if (word)
-                strs_add(&how.once, word);
-        for (char **w = args_rest(&a); *w; w++)
-                strs_add(&how.once, *w);
+        read_words(&how, word, args_rest(&a));
         if (runargs_stream(&a, &s, terminal, key) < 0)
                 return a.exit_code;
         how.is_tty = tty >= 0 ? tty : term_is_ours();
@@ -131,12 +142,16 @@ const struct cmd cmd_resume = {
         .group = CMD_BOX,
         .args = "BOX [flags] [--] [COMMAND...]",
         .summary = "let a box that has ended or is paused go on",
-        .help = "Starts a kept box again over everything it holds: its own command (the agent), or "
-                "COMMAND this time. Flags, rules and secrets are those it was started with. A box that is "
-                "paused (leak=pause, --on-door-fault pause) goes on where it stood.\n"
+        .help = "Starts a kept box again over everything it holds: its own command, or COMMAND this "
+                "time. An agent goes on with the conversation that it had, where its profile knows "
+                "how; what was said to it at first is not said again, and words that begin with a "
+                "dash are said to it now. Flags, rules and secrets are those the box was started "
+                "with. A box that is paused (leak=pause, --on-door-fault pause) goes on where it "
+                "stood.\n"
                 "\n"
                 "Example:\n"
                 "  ostiary resume amber-3f2a\n"
+                "  ostiary resume amber-3f2a -- --continue -p \"and the tests\"\n"
                 "  ostiary resume amber-3f2a -- make test\n",
         .run = run,
 };

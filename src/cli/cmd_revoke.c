@@ -46,6 +46,30 @@ static int tell_json(const char *id, const struct strs *words, uint64_t n)
         return out_json("revoked", &b);
 }
 
+/* take_all(sock, id, words, is_json, &n, err): each that is named, or all of them; people hear of
+ * each when it is gone, also when a later one fails. */
+static int take_all(int sock, const char *id, const struct strs *words, bool is_json, uint64_t *n,
+                    struct err *err)
+{
+        if (words->n == 1) {
+                if (take_back(sock, "", n, err) < 0)
+                        return -1;
+                if (!is_json)
+                        printf("%s: all revoked (%" PRIu64 ")\n", id, *n);
+                return 0;
+        }
+        for (size_t i = 1; i < words->n; i++) {
+                uint64_t one;
+                if (take_back(sock, words->v[i], &one, err) < 0)
+                        return -1;
+                _cleanup_free_ char *shown = str_quote(words->v[i]);
+                if (!is_json)
+                        printf("%s: %s revoked\n", id, shown);
+        }
+        *n = words->n - 1;
+        return 0;
+}
+
 static int run(int argc, char **argv)
 {
         bool is_all = false, is_json = false;
@@ -69,22 +93,9 @@ static int run(int argc, char **argv)
         if (sock < 0)
                 return out_error(&err);
         uint64_t n = 0;
-        if (is_all) {
-                if (take_back(sock, "", &n, &err) < 0)
-                        return out_error(&err);
-                if (is_json)
-                        return tell_json(b.id, &words, n);
-                printf("%s: all revoked (%" PRIu64 ")\n", b.id, n);
-                return EXIT_OK;
-        }
-        for (size_t i = 1; i < words.n; i++) {
-                if (take_back(sock, words.v[i], &n, &err) < 0)
-                        return out_error(&err);
-                _cleanup_free_ char *shown = str_quote(words.v[i]);
-                if (!is_json)
-                        printf("%s: %s revoked\n", b.id, shown);
-        }
-        return is_json ? tell_json(b.id, &words, words.n - 1) : EXIT_OK;
+        if (take_all(sock, b.id, &words, is_json, &n, &err) < 0)
+                return out_error(&err);
+        return is_json ? tell_json(b.id, &words, n) : EXIT_OK;
 }
 
 const struct cmd cmd_revoke = {

@@ -16,26 +16,48 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* find(r, p): the box to go on in, or to be asked about. */
+static bool find(struct runargs *r, struct pending *p)
+{
+        bool is_found = pending_box(&r->store, &r->opts, p);
+        if (r->is_resumed && (!is_found || p->is_other))
+                is_found |= pending_last(&r->store, &r->opts, p);
+        if (r->is_resumed && !is_found && !r->stream.is_quiet)
+                out_say("there is no box of this workspace to go on in (ostiary ps -a lists all); "
+                        "this is a new one");
+        return is_found;
+}
+
+/* may_resume(r, p): --resume: 0, or the exit code of why not. */
+static int may_resume(const struct runargs *r, const struct pending *p)
+{
+        struct err err = {0};
+        if (p->is_other)
+                err_set(&err, E_USAGE,
+                        "the only box that holds changes of this workspace, %s, is not one of %s "
+                        "(%s); --new starts a new box, ostiary resume %s goes on in that one",
+                        p->id, r->opts.profile, p->words, p->id);
+        else if (p->is_alive)
+                err_set(&err, E_REFUSED,
+                        "box %s of this workspace is running (%s): ostiary attach %s joins it, "
+                        "ostiary exec %s -- COMMAND runs something beside, --new starts a new box",
+                        p->id, p->words, p->id, p->id);
+        return p->is_other || p->is_alive ? out_error(&err) : 0;
+}
+
 /* choose(r, p, &note, &code): what of an earlier box that still holds changes: true to go on in
  * ${p}; else a new box, or to leave with ${code} >= 0. ${note}: tell of it once the new one is there. */
 static bool choose(struct runargs *r, struct pending *p, bool *note, int *code)
 {
         *code = -1;
         *note = false;
-        if (r->is_fresh || r->opts.from || (r->stream.is_quiet && !r->is_resumed) ||
-            !pending_box(&r->store, &r->opts, p))
+        if (r->is_fresh || r->opts.from || (r->stream.is_quiet && !r->is_resumed) || !find(r, p))
                 return false;
-        if (r->is_resumed && p->is_other) {
-                struct err err = {0};
-                err_set(&err, E_USAGE,
-                        "the only box that holds changes of this workspace, %s, is not one of %s "
-                        "(%s); --new starts a new box, ostiary resume %s goes on in that one",
-                        p->id, r->opts.profile, p->words, p->id);
-                *code = out_error(&err);
-                return false;
+        if (r->is_resumed) {
+                int why = may_resume(r, p);
+                *code = why ? why : -1;
+                return why == 0;
         }
-        if (r->is_resumed)
-                return true;
         if (!r->is_detached && isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {
                 enum pending_choice c = pending_ask(p);
                 if (c == PENDING_QUIT)
@@ -155,8 +177,10 @@ const struct cmd cmd_run = {
                 "What an earlier box changed in the same workspace and was not applied is not "
                 "forgotten: you are asked whether to go on in that box (without a terminal, told "
                 "of "
-                "it); --resume goes on, --new does not ask. Going on runs what you ask for now, with "
-                "the words after -- that you say now; an agent goes on in a box of its own only. The "
+                "it); --resume goes on, also in the last box of this workspace that holds none, --new does "
+                "not ask. Going on runs what you ask for now, with "
+                "the words after -- that you say now; an agent that is told nothing goes on with its "
+                "conversation. An agent goes on in a box of its own only. The "
                 "box keeps the flags it was started with.\n"
                 "\n"
                 "Words after AGENT and -- are passed to the agent; before --, only long flags of ours may "

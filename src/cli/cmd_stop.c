@@ -54,22 +54,36 @@ static int each(const struct strs *ids, const struct deed *d)
         return code;
 }
 
-/* choose(a, pick, words, ids): the boxes that the line means. 0, or the exit code. */
-static int choose(struct args *a, const struct boxpick *pick, const struct strs *words,
-                  struct strs *ids)
+/* The boxes that a line means. */
+struct chosen {
+        struct strs ids;
+        bool is_wide; /* it may mean boxes that were not named */
+};
+
+static void chosen_free(struct chosen *c)
+{
+        strs_free(&c->ids);
+}
+#define _cleanup_chosen_ __attribute__((cleanup(chosen_free)))
+
+/* choose(a, pick, c): read the line, and look. 0, or the exit code; --help has one too, so whether to
+ * go on is a->is_over. */
+static int choose(struct args *a, const struct boxpick *pick, struct chosen *c)
 {
         struct err err = {0};
         struct store s;
-        if (boxpick_check(pick, a) < 0)
+        _cleanup_strs_ struct strs words = {0};
+        if (args_only(a, &words, 0, 10000) < 0 || boxpick_check(pick, a) < 0)
                 return a->exit_code;
-        if (words->n == 0 && !boxpick_is_wide(pick, words))
+        c->is_wide = boxpick_is_wide(pick, &words);
+        if (words.n == 0 && !c->is_wide)
                 return args_bad(a, "say which boxes: names, a pattern like 'try-*', --filter or "
                                    "--all");
-        if (pick->is_all && words->n)
+        if (pick->is_all && words.n)
                 return args_bad(a, "--all and names contradict each other");
         if (store_open(&s, &err) < 0)
                 return out_error(&err);
-        int got = boxpick_ids(pick, words, &s, ids, &err);
+        int got = boxpick_ids(pick, &words, &s, &c->ids, &err);
         store_free(&s);
         return got < 0 ? out_error(&err) : 0;
 }
@@ -121,17 +135,15 @@ static int stop(int argc, char **argv)
                 ARG_END,
         };
         struct args a = args_of(&cmd_stop, flags, argc, argv);
-        _cleanup_strs_ struct strs words = {0}, ids = {0};
-        if (args_only(&a, &words, 0, 10000) < 0)
-                return a.exit_code;
-        int code = choose(&a, &pick, &words, &ids);
-        if (code != 0)
+        _cleanup_chosen_ struct chosen c = {0};
+        int code = choose(&a, &pick, &c);
+        if (code != 0 || a.is_over)
                 return code;
-        if (boxpick_is_wide(&pick, &words))
-                keep_running(&ids, true);
+        if (c.is_wide)
+                keep_running(&c.ids, true);
         const struct deed d = {
                 .kind = "stopped", .act = stop_one, .ctx = &seconds, .is_json = is_json};
-        return each(&ids, &d);
+        return each(&c.ids, &d);
 }
 
 /* was_killed(b): then its supervisor could not delete its control group. */
@@ -251,20 +263,17 @@ static int rm(int argc, char **argv)
                 ARG_END,
         };
         struct args a = args_of(&cmd_rm, flags, argc, argv);
-        _cleanup_strs_ struct strs words = {0}, ids = {0};
-        if (args_only(&a, &words, 0, 10000) < 0)
-                return a.exit_code;
-        int code = choose(&a, &pick, &words, &ids);
-        if (code != 0)
+        _cleanup_chosen_ struct chosen c = {0};
+        int code = choose(&a, &pick, &c);
+        if (code != 0 || a.is_over)
                 return code;
-        bool is_wide = boxpick_is_wide(&pick, &words);
-        size_t left_n = is_wide && !w.is_forced ? keep_running(&ids, false) : 0;
+        size_t left_n = c.is_wide && !w.is_forced ? keep_running(&c.ids, false) : 0;
         if (left_n)
                 out_say("%zu box%s that run%s stay%s (--force ends and deletes them)", left_n,
                         left_n == 1 ? "" : "es", left_n == 1 ? "s" : "", left_n == 1 ? "s" : "");
-        if (!is_yes && !(w.is_forced && !is_wide) && (code = confirm(&ids, is_wide)) != 0)
+        if (!is_yes && !(w.is_forced && !c.is_wide) && (code = confirm(&c.ids, c.is_wide)) != 0)
                 return code;
-        return remove_chosen(&ids, &w, is_json);
+        return remove_chosen(&c.ids, &w, is_json);
 }
 
 const struct cmd cmd_stop = {

@@ -19,46 +19,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* tell(path, layer, is_json): the lines that count from now on. */
-static void tell(const char *path, const struct policy_layer *layer, bool is_json)
+/* tell_json(path, layer): ${layer} NULL: it is not trusted any more. */
+static void tell_json(const char *path, const struct policy_layer *layer)
 {
         _cleanup_buf_ struct buf out = {0};
         struct json j = json_of(&out);
         json_open(&j, NULL, '{');
         json_str(&j, "file", path);
-        json_bool(&j, "trusted", true);
+        json_bool(&j, "trusted", layer != NULL);
         json_open(&j, "lines", '[');
-        for (size_t i = 0; i < layer->lines_n; i++) {
+        for (size_t i = 0; layer && i < layer->lines_n; i++) {
                 _cleanup_buf_ struct buf b = {0};
                 rule_line_print(&layer->lines[i], &b);
-                _cleanup_free_ char *shown = str_quote(buf_cstr(&b));
-                if (is_json)
-                        json_str(&j, NULL, buf_cstr(&b));
-                else
-                        printf("  %s\n", shown);
+                json_str(&j, NULL, buf_cstr(&b));
         }
         json_close(&j, ']');
         json_close(&j, '}');
-        if (is_json)
-                out_json("trust", &out);
-        else
+        out_json("trust", &out);
+}
+
+/* tell(path, layer): the lines that count from now on, or that none does. */
+static void tell(const char *path, const struct policy_layer *layer)
+{
+        for (size_t i = 0; layer && i < layer->lines_n; i++) {
+                _cleanup_buf_ struct buf b = {0};
+                rule_line_print(&layer->lines[i], &b);
+                _cleanup_free_ char *shown = str_quote(buf_cstr(&b));
+                printf("  %s\n", shown);
+        }
+        if (layer)
                 printf("%s is trusted as it is now: %zu line%s. When it changes it must be trusted "
                        "again.\n",
                        path, layer->lines_n, layer->lines_n == 1 ? "" : "s");
-}
-
-static void tell_revoked(const char *path, bool is_json)
-{
-        _cleanup_buf_ struct buf out = {0};
-        struct json j = json_of(&out);
-        json_open(&j, NULL, '{');
-        json_str(&j, "file", path);
-        json_bool(&j, "trusted", false);
-        json_open(&j, "lines", '[');
-        json_close(&j, ']');
-        json_close(&j, '}');
-        if (is_json)
-                out_json("trust", &out);
         else
                 printf("%s is not trusted any more\n", path);
 }
@@ -77,7 +69,7 @@ static int trust(const struct store *s, const char *dir, bool is_revoked, bool i
         if (is_revoked) {
                 if (door_trust_set(s, path, "", false, err) < 0)
                         return -1;
-                tell_revoked(path, is_json);
+                (is_json ? tell_json : tell)(path, NULL);
                 return 0;
         }
         enum door_trust was = door_trust_read(s, path, &text, err);
@@ -91,7 +83,7 @@ static int trust(const struct store *s, const char *dir, bool is_revoked, bool i
                 return -1;
         if (door_trust_set(s, path, text, true, err) < 0)
                 return -1;
-        tell(path, &layer, is_json);
+        (is_json ? tell_json : tell)(path, &layer);
         return 0;
 }
 

@@ -4,6 +4,8 @@
  * signal handler: filter_reset only copies bytes. */
 #include "cli/filter.h"
 
+#include "cli/seq.h"
+
 #include <string.h>
 
 /* Private modes a box may change. Not here, hence refused: 2 (leaves ANSI altogether, after which
@@ -60,61 +62,42 @@ bool filter_mode(struct filter_modes *m, unsigned number, bool is_on)
         return false;
 }
 
-struct out {
-        char *p;
-        size_t n, cap;
-};
-
-static void put(struct out *o, const char *s)
+static void put_mode(struct seq *q, unsigned number, bool is_on)
 {
-        size_t n = strlen(s);
-        if (o->n + n > o->cap)
-                return;
-        memcpy(o->p + o->n, s, n);
-        o->n += n;
-}
-
-static void put_mode(struct out *o, unsigned number, bool is_on)
-{
-        char digits[12], *d = digits + sizeof digits;
-        *--d = 0;
-        *--d = is_on ? 'h' : 'l';
-        do
-                *--d = (char)('0' + number % 10);
-        while ((number /= 10));
-        put(o, "\033[?");
-        put(o, d);
+        seq_put(q, "\033[?");
+        seq_number(q, number);
+        seq_put(q, is_on ? "h" : "l");
 }
 
 size_t filter_reset(const struct filter_modes *m, char *out, size_t cap)
 {
-        struct out o = {.p = out, .cap = cap};
+        struct seq q = {.p = out, .cap = cap};
         if (!m->is_dirty)
                 return 0;
         /* Each screen has a keyboard stack of its own: pop here, and again below. */
         if (m->has_kitty)
-                put(&o, "\033[<9u\033[=0u");
+                seq_put(&q, "\033[<9u\033[=0u");
         for (size_t i = 0; i < MODES_N; i++)
                 if (m->on & (uint64_t)1 << i)
-                        put_mode(&o, modes[i].number, modes[i].is_usual_on);
+                        put_mode(&q, modes[i].number, modes[i].is_usual_on);
         if (m->has_kitty)
-                put(&o, "\033[<9u\033[=0u");
+                seq_put(&q, "\033[<9u\033[=0u");
         if (m->has_keys)
-                put(&o, "\033[>4m");
+                seq_put(&q, "\033[>4m");
         if (m->has_region)
-                put(&o, "\0337\033[r\0338"); /* margins; setting them would move the cursor */
+                seq_put(&q, "\0337\033[r\0338"); /* margins; setting them would move the cursor */
         if (m->has_charset)
-                put(&o, "\033(B\017");
+                seq_put(&q, "\033(B\017");
         if (m->has_keypad)
-                put(&o, "\033>");
+                seq_put(&q, "\033>");
         if (m->has_insert)
-                put(&o, "\033[4;20l");
+                seq_put(&q, "\033[4;20l");
         if (m->has_style)
-                put(&o, "\033[0 q");
+                seq_put(&q, "\033[0 q");
         if (m->has_colour)
-                put(&o, "\033]104\033\\\033]110\033\\\033]111\033\\\033]112\033\\");
+                seq_put(&q, "\033]104\033\\\033]110\033\\\033]111\033\\\033]112\033\\");
         if (m->has_title)
-                put(&o, "\033[23;0t");
-        put(&o, "\033]8;;\033\\\033[0m\033[?25h");
-        return o.n;
+                seq_put(&q, "\033[23;0t");
+        seq_put(&q, "\033]8;;\033\\\033[0m\033[?25h");
+        return q.n;
 }

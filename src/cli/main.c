@@ -107,6 +107,14 @@ static int unknown(const char *word)
         return EXIT_BAD_USAGE;
 }
 
+/* look_for_json(argv): of a command that nobody knows. */
+static void look_for_json(char **argv)
+{
+        for (; *argv && strcmp(*argv, "--") != 0; argv++)
+                if (strcmp(*argv, "--json") == 0)
+                        envelope_on();
+}
+
 int main(int argc, char **argv)
 {
         title_init(argc, argv);
@@ -124,7 +132,9 @@ int main(int argc, char **argv)
                 argv++;
         }
         const struct cmd *cmd = find(argv[1]);
-        if (!cmd)
-                return argv[1][0] == '-' ? unknown_flag(argv) : unknown(argv[1]);
+        if (!cmd) {
+                look_for_json(argv);
+                return envelope_close(argv[1][0] == '-' ? unknown_flag(argv) : unknown(argv[1]));
+        }
         return envelope_close(cmd->run(argc - 1, argv + 1));
 }

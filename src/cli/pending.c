@@ -77,6 +77,32 @@ bool pending_box(const struct store *store, const struct session_opts *opts, str
         return p->id != NULL;
 }
 
+bool pending_last(const struct store *store, const struct session_opts *opts, struct pending *p)
+{
+        struct box_meta *all;
+        size_t n;
+        const char *asked = opts->workspace ? opts->workspace : ".";
+        _cleanup_free_ char *place = strcmp(asked, "none") ? realpath(asked, NULL) : NULL;
+        struct pending found = {0};
+        if (!place || opts->is_live || store_list(store, &all, &n, NULL) < 0)
+                return false;
+        for (size_t i = 0; i < n && !found.is_alive; i++) {
+                const struct box_meta *m = &all[i];
+                bool is_alive = box_state_is_alive(m->state);
+                if (m->is_live || strcmp(m->workspace, place) != 0 || !is_fit(opts, m) ||
+                    (found.id && !is_alive))
+                        continue;
+                take(&found, m, false);
+                found.is_alive = is_alive;
+        }
+        store_list_free(all, n);
+        if (!found.id)
+                return false;
+        pending_free(p);
+        *p = found;
+        return true;
+}
+
 static void show(const char *id)
 {
         _cleanup_free_ char *copy = str_dup(id);

@@ -13,6 +13,7 @@ struct pending {
         char *id;
         char *words;   /* "claude, \"claude -p fix\", ended 2h ago": whose it is, for one line */
         bool is_other; /* it is another agent's than the one that is asked for */
+        bool is_alive; /* it runs, so that nothing can go on in it; of pending_last only */
 };
 void pending_free(struct pending *);
 #define _cleanup_pending_ __attribute__((cleanup(pending_free)))
@@ -21,6 +22,11 @@ void pending_free(struct pending *);
  * speak of, and that holds changes of it which were not applied; one of the agent that ${opts} name
  * before one of another. False: there is none. */
 bool pending_box(const struct store *, const struct session_opts *, struct pending *);
+
+/* pending_last(store, opts, p): for --resume where no such box holds changes: the newest box of the
+ * workspace in which what ${opts} ask for may run, whether it holds something or not. One that runs is
+ * found too, before those that have ended. False: there is none. */
+bool pending_last(const struct store *, const struct session_opts *, struct pending *);
 
 enum pending_choice { PENDING_NEW, PENDING_CONTINUE, PENDING_QUIT };
 

@@ -77,10 +77,10 @@ static void row_ask(struct row *r, struct cur *body)
 {
         uint64_t id;
         uint32_t left;
-        _cleanup_free_ char *what = NULL, *rule = NULL, *line = NULL;
+        _cleanup_free_ char *what = NULL, *rule = NULL, *line = NULL, *manager = NULL;
         if (cur_u64(body, &id) < 0 || cur_u32(body, &left) < 0 ||
             cur_lstr(body, WORDS_MAX, &what) < 0 || cur_lstr(body, WORDS_MAX, &rule) < 0 ||
-            cur_lstr(body, WORDS_MAX, &line) < 0)
+            cur_lstr(body, WORDS_MAX, &line) < 0 || cur_lstr(body, WORDS_MAX, &manager) < 0)
                 return;
         if (r->items[ROW_QUESTION].text && r->items[ROW_QUESTION].id == id)
                 return;
@@ -88,12 +88,16 @@ static void row_ask(struct row *r, struct cur *body)
                             *keep = row_quote(line);
         _cleanup_free_ char *why =
                 *by ? str_fmt("Asked by: %s\n", by) : str_dup("No rule speaks of it.\n");
-        _cleanup_free_ char *always = *keep ? str_fmt("a adds the rule: %s\n", keep) : str_dup("");
+        _cleanup_free_ char *everywhere =
+                *manager ? str_fmt(", in every box: it says it is %s", manager) : str_dup("");
+        _cleanup_free_ char *always =
+                *keep ? str_fmt("a adds the rule: %s%s\n", keep, everywhere) : str_dup("");
         char *all = str_fmt("ostiary: the box asks for \"%s\"\n%s%s", asked, why, always);
         struct row_item *i = row_set(r, ROW_QUESTION, str_dup(asked), all, 0);
         i->id = id;
         i->ends_ms = row_now() + (uint64_t)left * 1000;
         i->has_always = *keep != 0;
+        i->is_everywhere = *manager != 0;
 }
 
 void row_waiting(struct row *r, struct cur *body)
@@ -282,7 +286,8 @@ static char *row_line(const struct row *r, unsigned cols)
         if (!r->key)
                 after = str_dup(more);
         else if (r->shown == ROW_QUESTION)
-                after = str_fmt("%s%s y n%s ?", more, keys, i->has_always ? " a" : "");
+                after = str_fmt("%s%s y n%s%s ?", more, keys, i->has_always ? " a" : "",
+                                i->is_everywhere ? "=all boxes" : "");
         else
                 after = str_fmt("%s %s n ?", more, keys);
         bool is_plain = r->shown == ROW_REPLY;

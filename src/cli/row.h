@@ -23,12 +23,13 @@ struct sink;
 enum row_kind { ROW_NOTHING, ROW_REPLY, ROW_QUESTION, ROW_ALARM, ROW_URL, ROW_NOTICE, ROW_KINDS };
 
 struct row_item {
-        char *text;        /* one line, our words and the box's quoted */
-        char *all;         /* all of it, lines separated by \n */
-        uint64_t id;       /* of a question */
-        uint64_t until_ms; /* 0: until it is answered */
-        uint64_t ends_ms;  /* of a question: when nobody can answer it any more */
-        bool has_always;   /* a rule would allow it for good */
+        char *text;         /* one line, our words and the box's quoted */
+        char *all;          /* all of it, lines separated by \n */
+        uint64_t id;        /* of a question */
+        uint64_t until_ms;  /* 0: until it is answered */
+        uint64_t ends_ms;   /* of a question: when nobody can answer it any more */
+        bool has_always;    /* a rule would allow it for good */
+        bool is_everywhere; /* and would be kept for every box */
 };
 
 struct row {

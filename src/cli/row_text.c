@@ -59,7 +59,7 @@ char *row_short(const char *before, const char *what, const char *after, unsigne
 {
         size_t fixed = strlen(before) + strlen(after);
         if (fixed + 12 > cols) /* a very narrow terminal: what it is about is more than how */
-                return str_fmt("%.*s", (int)cols, what);
+                return text_cut(what, cols);
         _cleanup_free_ char *cut = text_cut(what, cols - fixed);
         return str_fmt("%s%s%s", before, cut, after);
 }

@@ -91,15 +91,14 @@ void runargs_init(struct runargs *r, const struct cmd *cmd, enum runargs_kind ki
                          kind == RUNARGS_RUN ? "with -d: the box as JSON" : "the box as JSON"),
                 ARG_BOOL(0, "keep", &o->is_kept, "keep the box at its end, even without changes"),
                 ARG_BOOL(0, "rm", &o->is_removed, "discard the box at its end, changes included"),
-                ARG_BOOL(
-                        'q', "quiet", &r->stream.is_quiet,
-                        "no line about the box before and after, and no notices: questions wait in "
-                        "`ostiary approvals`"),
+                ARG_BOOL('q', "quiet", &r->stream.is_quiet,
+                         "no line about the box before and after, no notices and no questions: "
+                         "what would be asked is refused"),
         };
         const struct arg attach[] = {
                 ARG_BOOL(0, "resume", &r->is_resumed,
-                         "go on in the box that holds unapplied changes of this workspace, if "
-                         "there is one"),
+                         "go on in the box that holds unapplied changes of this workspace, or in "
+                         "the last one"),
                 ARG_BOOL(0, "new", &r->is_fresh, "start a new box without asking"),
                 ARG_BOOL('d', "detach", &r->is_detached,
                          "do not attach; print the box's name; keep it when it ends"),
@@ -267,37 +266,6 @@ static int read_proxy(struct runargs *r)
         return 0;
 }
 
-/* check_words(r): flags that want one of some words, before anything is asked or looked up. */
-static int check_words(struct runargs *r)
-{
-        const struct {
-                const char *flag, *got, *one_of;
-                const char *words[5];
-        } rows[] = {
-                {"--level", r->level, "easy, strict or learn", {"easy", "strict", "learn"}},
-                {"--on-door-fault", r->door_fault, "stop or pause", {"stop", "pause"}},
-                {"--audit",
-                 r->audit,
-                 "off, default, files or all",
-                 {"off", "default", "files", "all"}},
-                {"--audit-full", r->audit_full, "pause or stop", {"pause", "stop"}},
-        };
-        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-                size_t n = 0;
-                bool is_known = !rows[i].got;
-                for (; rows[i].words[n]; n++)
-                        is_known = is_known || strcmp(rows[i].got, rows[i].words[n]) == 0;
-                if (is_known)
-                        continue;
-                const char *near = str_suggest(rows[i].got, rows[i].words, n);
-                _cleanup_free_ char *shown = str_quote(rows[i].got);
-                args_bad(&r->args, "%s wants %s, not \"%s\"%s%s%s", rows[i].flag, rows[i].one_of,
-                         shown, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
-                return -1;
-        }
-        return 0;
-}
-
 /* check_allow(r): nono's --allow takes a directory, ours a rule. */
 static int check_allow(struct runargs *r)
 {
@@ -319,8 +287,6 @@ static int read_values(struct runargs *r)
 {
         struct session_opts *o = &r->opts;
         struct err err = {0};
-        if (check_words(r) < 0)
-                return -1;
         char **const to[] = {&o->name,  &o->profile,    &o->workspace, &o->cwd,   &o->force_reason,
                              &o->level, &o->door_fault, &o->identity,  &o->audit, &o->audit_full};
         const char *const from[] = {r->name,  r->profile,    r->workspace, r->cwd,   r->force,
@@ -331,6 +297,9 @@ static int read_values(struct runargs *r)
                         *to[i] = str_dup(from[i]);
                 }
         }
+        /* Before anything is asked or looked up. */
+        if (session_opts_check(o, &err) < 0)
+                return args_bad(&r->args, "%s", err.text), -1;
         for (size_t i = 0; i < r->limits.n; i++) {
                 if (profile_limit_check(r->limits.v[i], &err) < 0)
                         return args_bad(&r->args, "--limit: %s", err.text), -1;

@@ -7,6 +7,7 @@
 #include "cli/screen.h"
 
 #include "base/str.h"
+#include "cli/seq.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -404,48 +405,27 @@ void screen_lost(struct screen *s)
 
 /* --- in a signal handler ---------------------------------------------------------------------------- */
 
-struct undo {
-        char *p;
-        size_t n, cap;
-};
-
-static void undo_put(struct undo *u, const char *s)
+static void paint_undo_place(struct seq *q, unsigned row, unsigned col)
 {
-        size_t n = strlen(s);
-        if (u->n + n > u->cap)
-                return;
-        memcpy(u->p + u->n, s, n);
-        u->n += n;
-}
-
-static void undo_place(struct undo *u, unsigned row, unsigned col)
-{
-        const unsigned v[2] = {row + 1, col + 1};
-        undo_put(u, "\033[");
-        for (int i = 0; i < 2; i++) {
-                char digits[12], *d = digits + sizeof digits;
-                unsigned left = v[i];
-                *--d = 0;
-                do
-                        *--d = (char)('0' + left % 10);
-                while ((left /= 10));
-                undo_put(u, d);
-                undo_put(u, i ? "H" : ";");
-        }
+        seq_put(q, "\033[");
+        seq_number(q, row + 1);
+        seq_put(q, ";");
+        seq_number(q, col + 1);
+        seq_put(q, "H");
 }
 
 size_t screen_undo(const struct screen *s, char *out, size_t cap)
 {
-        struct undo u = {.p = out, .cap = cap};
+        struct seq q = {.p = out, .cap = cap};
         if (s->below == 0)
                 return 0;
-        undo_put(&u, "\033\\\033[?6l\033[?69l\033[0m\033[r");
+        seq_put(&q, "\033\\\033[?6l\033[?69l\033[0m\033[r");
         for (unsigned i = 0; i < s->below; i++) {
-                undo_place(&u, s->rows + i, 0);
-                undo_put(&u, "\033[2K");
+                paint_undo_place(&q, s->rows + i, 0);
+                seq_put(&q, "\033[2K");
         }
-        undo_place(&u, s->at.lo, s->at.col);
+        paint_undo_place(&q, s->at.lo, s->at.col);
         if (s->is_wrap_off && s->has_wrap)
-                undo_put(&u, "\033[?7h");
-        return u.n;
+                seq_put(&q, "\033[?7h");
+        return q.n;
 }

@@ -538,6 +538,8 @@ int stream_run(struct stream *s, int sock)
         }
         sink_open(&l.out[0], STDOUT_FILENO, &s->terminal);
         sink_open(&l.out[1], STDERR_FILENO, &s->terminal);
+        if (s->is_quiet) /* before the command can ask for anything */
+                send_data(&l, MSG_QUIET, NULL, 0);
         while (!l.is_over)
                 turn(&l, sig_fd);
 

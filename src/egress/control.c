@@ -173,7 +173,7 @@ static void put_short(struct buf *b, const char *s)
 }
 
 void control_question(struct door *d, uint64_t id, const char *what, const char *rule,
-                      const char *cure)
+                      const char *cure, const char *agent)
 {
         _cleanup_buf_ struct buf b = {0};
         buf_put_u64(&b, id);
@@ -181,6 +181,7 @@ void control_question(struct door *d, uint64_t id, const char *what, const char 
         put_short(&b, what);
         put_short(&b, rule);
         buf_put_lstr(&b, strlen(cure) > QUESTION_MAX ? "" : cure); /* half a rule is none */
+        put_short(&b, agent);
         frame_send(d->control_fd, DOOR_QUESTION, &b, NULL, 0);
 }
 

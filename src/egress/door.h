@@ -182,7 +182,7 @@ int control_init(struct door *, struct err *);
 void control_hear(struct door *);
 void link_look(struct door *);
 void control_question(struct door *, uint64_t id, const char *what, const char *rule,
-                      const char *cure);
+                      const char *cure, const char *agent);
 void control_settled(struct door *, uint64_t id);
 _Noreturn void door_fault(struct door *, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));

@@ -31,8 +31,10 @@ void exchange_ask(struct exchange *x)
         loop_timer_set(x->door->loop, &x->timer, DOOR_ASK_MS);
         char *url = gate_url(&x->host, &x->origin, &x->req);
         char *what = str_fmt("%s %s", head_str(&x->req, x->req.method), url);
+        const struct field *agent = head_find(&x->req, "user-agent");
         control_question(x->door, x->question, what, x->gate.rule ? x->gate.words : "",
-                         x->gate.cure ? x->gate.cure : "");
+                         x->gate.cure ? x->gate.cure : "",
+                         agent ? head_str(&x->req, agent->value) : "");
         free(what);
         free(url);
 }
@@ -44,6 +46,8 @@ static const char *no_words(enum door_answer answer)
                 return "this box asks too much, so nobody was asked";
         case DOOR_ANSWER_NOBODY:
                 return "nobody is attached who could be asked";
+        case DOOR_ANSWER_QUIET:
+                return "with --quiet nobody is asked";
         case DOOR_ANSWER_NO:
         case DOOR_ANSWER_YES:
                 break;

@@ -170,7 +170,7 @@ static void ask(struct exchange_messages *m, const struct gate *g)
         loop_timer_set(x->door->loop, &m->timer, DOOR_ASK_MS);
         _cleanup_free_ char *url = gate_url(&x->host, &x->origin, &x->req);
         _cleanup_free_ char *what = str_fmt("a message over WebSocket %s", url);
-        control_question(x->door, x->question, what, g->words, g->cure ? g->cure : "");
+        control_question(x->door, x->question, what, g->words, g->cure ? g->cure : "", "");
 }
 
 /* is_about_bodies(r): a question about the WebSocket itself was answered when it was opened. */

@@ -28,6 +28,8 @@ void profile_free(struct profile *p)
         free(p->command);
         free(p->install);
         strs_free(&p->args);
+        strs_free(&p->resume);
+        free(p->resume_path);
         strs_free(&p->env);
         strs_free(&p->pass);
         strs_free(&p->limits);
@@ -79,6 +81,9 @@ void profile_extend(struct profile *p, const struct profile *base)
         inherit(&p->command, base->command);
         inherit(&p->install, base->install);
         in_front(&p->args, &base->args);
+        if (!p->resume_path && base->resume_path)
+                copy_strs(&p->resume, &base->resume);
+        inherit(&p->resume_path, base->resume_path);
         in_front(&p->env, &base->env);
         in_front(&p->pass, &base->pass);
         in_front(&p->limits, &base->limits);

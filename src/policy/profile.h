@@ -9,6 +9,9 @@
  *   command claude                     what to look for on PATH
  *   install npm install -g ...         how to get it, said when it is missing
  *   args    --skip-prompts ...         put after the command, before the user's own arguments
+ *   resume  ~/.x/sessions --continue   put after args when the agent goes on in its box, has left a
+ *                                      file at that path, and is told nothing else; the word %TALK%
+ *                                      is the UUID in the newest file's name
  *   env     NAME=VALUE                 set in the box; %HOME% and %WORKSPACE% are replaced
  *   pass    NAME                       taken from the caller if set; never a credential
  *   limit   memory=8G cpu=2 pids=4096  keys: memory cpu pids files disk time inotify
@@ -55,6 +58,8 @@ struct profile {
         char *command;
         char *install;
         struct strs args;
+        struct strs resume;  /* words; none: it starts anew */
+        char *resume_path;   /* below the home, without "~/": where conversations lie */
         struct strs env;     /* NAME=VALUE */
         struct strs pass;    /* NAME */
         struct strs limits;  /* "memory=8G": checked, later ones win */

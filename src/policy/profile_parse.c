@@ -145,6 +145,20 @@ static const char *home_path(struct at *a, size_t i)
         return NULL;
 }
 
+static int on_resume(struct at *a)
+{
+        const char *rel = home_path(a, 1);
+        if (!rel)
+                return -1;
+        if (a->w->n < 3)
+                return wrong(a, 2, "\"resume\" wants words after the path");
+        if (set_once(a, &a->p->resume_path, rel, strlen(rel)) < 0)
+                return -1;
+        for (size_t i = 2; i < a->w->n; i++)
+                strs_add(&a->p->resume, a->w->v[i]);
+        return 0;
+}
+
 static int on_persist(struct at *a)
 {
         if (a->w->n < 2)
@@ -261,6 +275,7 @@ static const struct {
         {"seed", on_seed},       {"bind", on_bind},   {"allow", on_rule},
         {"deny", on_rule},       {"deny!", on_rule},  {"ask", on_rule},
         {"tcp", on_rule},        {"splice", on_rule}, {"secret", on_rule},
+        {"resume", on_resume},
 };
 enum { LINES_N = sizeof lines / sizeof *lines };
 

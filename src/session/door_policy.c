@@ -180,9 +180,10 @@ static int collect(const struct door_policy_from *f, struct door_policy *p, stru
         _cleanup_free_ char *own = str_fmt("%s/policy", f->store->config);
         _cleanup_free_ char *profile = str_fmt("profile %s", f->profile);
         _cleanup_strs_ struct strs cas = {0};
-        if (o->level && door_policy_level(o->level, &p->level) < 0)
-                return err_set(err, E_USAGE, "there is no level \"%s\" (easy, strict or learn)",
-                               o->level);
+        int level = o->level ? session_opts_index(OPTS_LEVEL, o->level, err) : (int)p->level;
+        if (level < 0)
+                return -1;
+        p->level = (enum door_level)level;
         if (add_flags(o, p, err) < 0 || add_secrets(o, p, err) < 0 || add_project(f, p, err) < 0 ||
             add_identity(f, p, err) < 0)
                 return -1;

@@ -82,8 +82,7 @@ bool door_policy_is_blocked(const struct door_policy *, const struct rule *, cha
  * NULL and a story when the verdict contradicts the verb. */
 char *door_policy_line(const char *verb, const char *words, struct err *);
 
-/* door_policy_level("easy", &level): 0, or -1 when there is no such level. */
-int door_policy_level(const char *, enum door_level *);
+/* door_policy_level_word(level): "easy" and so on. */
 const char *door_policy_level_word(enum door_level);
 
 #endif

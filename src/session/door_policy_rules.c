@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "session/ca.h"
 #include "session/door_policy.h"
+#include "session/opts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,23 +14,10 @@
 
 enum { PORTS_MAX = 200 };
 
-static const char *const levels[] = {
-        [DOOR_STRICT] = "strict", [DOOR_EASY] = "easy", [DOOR_LEARN] = "learn"};
-
-int door_policy_level(const char *word, enum door_level *level)
-{
-        for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-                if (strcmp(word, levels[i]) == 0) {
-                        *level = (enum door_level)i;
-                        return 0;
-                }
-        }
-        return -1;
-}
-
 const char *door_policy_level_word(enum door_level l)
 {
-        return (size_t)l < sizeof levels / sizeof *levels ? levels[l] : "strict";
+        const char *word = session_opts_word(OPTS_LEVEL, (int)l);
+        return word ? word : "strict";
 }
 
 /* each(p, fn, ctx): every rule for the door, of the layers and of run time; stops at the first -1.

@@ -59,6 +59,16 @@ struct session_opts {
 void session_opts_free(struct session_opts *);
 void session_opts_bind(struct session_opts *, const char *path, const char *mode);
 
+/* opts_words.c: flags that want one of some words. */
+enum opts_word { OPTS_LEVEL, OPTS_AUDIT, OPTS_AUDIT_FULL, OPTS_DOOR_FAULT };
+/* session_opts_index(which, word, err): its number, which for OPTS_LEVEL is an enum door_level and for
+ * OPTS_AUDIT an enum box_audit; -1 and E_USAGE with a sentence for a word that the flag does not know. */
+int session_opts_index(enum opts_word, const char *word, struct err *);
+/* session_opts_word(which, index): the word of a number, or NULL when there is none. */
+const char *session_opts_word(enum opts_word, int index);
+/* session_opts_check(opts, err): are all of them words that their flags know? 0 or -1. */
+int session_opts_check(const struct session_opts *, struct err *);
+
 /* session_opts_save(opts, dir_fd, err) / session_opts_load: the file `opts` in the box's directory,
  * one "key value" line each, values quoted. */
 int session_opts_save(const struct session_opts *, int dir_fd, struct err *);

@@ -12,36 +12,45 @@
 #include "session/errand.h"
 #include "session/store.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { KEPT_MAX = 64 << 10, SETTINGS_MAX = 8 };
 
+/* Beside the answers of managers: MANAGER, a tab and a line for each that a person gave. */
+static const char answers[] = "answers", reads[] = "allow GET,HEAD ";
+
 /* ${ask}: for sh; $0 is the program, the current directory is /. ${keys}: what a line of the answer must
- * hold, as in door_packages.h. ${settings}: files of the user's, below the home, that it may read. */
+ * hold, as in door_packages.h. ${agent}: how its User-Agent begins; NULL: as others' do. ${settings}: files
+ * of the user's, below the home, that it may read. */
 static const struct manager {
-        const char *name, *program, *keys, *ask;
+        const char *name, *program, *agent, *keys, *ask;
         const char *settings[SETTINGS_MAX];
 } managers[] = {
         {"npm",
          "npm",
+         "npm/",
          "registry",
          "npm_config_cache=/tmp/npm npm_config_update_notifier=false \"$0\" config list --json",
          {".npmrc"}},
-        {"pnpm", "pnpm", "", "\"$0\" config get registry", {".npmrc", ".config/pnpm/rc"}},
+        {"pnpm", "pnpm", "pnpm/", "", "\"$0\" config get registry", {".npmrc", ".config/pnpm/rc"}},
         {"yarn",
          "yarn",
+         "yarn/",
          "",
          "\"$0\" config get registry; \"$0\" config get npmRegistryServer",
          {".npmrc", ".yarnrc", ".yarnrc.yml"}},
         {"pip",
          "python3",
+         "pip/",
          "",
          "exec \"$0\" -I -c '\n"
          "from pip._internal.configuration import Configuration\n"
@@ -56,11 +65,13 @@ static const struct manager {
          {".config/pip/pip.conf", ".pip/pip.conf"}},
         {"go",
          "go",
+         NULL,
          "",
          "\"$0\" env GOPROXY; s=$(\"$0\" env GOSUMDB); case $s in *.*) echo \"https://${s%% *}/\" ;; esac",
          {".config/go/env"}},
         /* cargo tells only when it fails: the index it could not reach. */
         {"cargo",
+         "cargo",
          "cargo",
          "",
          "mkdir -p /tmp/c /tmp/p/src && cd /tmp/p && : >src/lib.rs && for f in config config.toml; do "
@@ -69,6 +80,22 @@ static const struct manager {
          "[dependencies]\\nlibc = \"0.2\"\\n' >Cargo.toml; "
          "CARGO_HOME=/tmp/c CARGO_NET_RETRY=0 \"$0\" fetch 2>&1; true",
          {".cargo/config", ".cargo/config.toml"}},
+        /* bun tells where it would publish to, which is where it reads from. The token is none. */
+        {"bun",
+         "bun",
+         "Bun/",
+         "Registry",
+         "mkdir -p /tmp/p && cd /tmp/p && printf '{\"name\":\"p\",\"version\":\"1.0.0\"}' >package.json && "
+         "NPM_CONFIG_TOKEN=none \"$0\" publish --dry-run 2>&1",
+         {".npmrc", ".bunfig.toml", ".config/.bunfig.toml"}},
+        /* Nothing is to be compiled, so nothing is fetched; where its files lie only the index tells. */
+        {"uv",
+         "uv",
+         "uv/",
+         "",
+         "cd /tmp && UV_CACHE_DIR=/tmp/uv UV_PYTHON_DOWNLOADS=never \"$0\" pip compile "
+         "--no-header --emit-index-url --emit-find-links - </dev/null",
+         {".config/uv/uv.toml"}},
 };
 
 enum packages_mode packages_mode(void)
@@ -171,6 +198,64 @@ static void keep(int dir_fd, const struct manager *m, const char *mark, const st
         fdio_write_file(dir_fd, m->name, buf_cstr(&b), 0600, NULL);
 }
 
+/* answered(dir_fd, lines): what a person said once. */
+static void answered(int dir_fd, struct strs *lines)
+{
+        _cleanup_free_ char *text = fdio_read_file(dir_fd, answers, KEPT_MAX, NULL);
+        for (char *rest = text, *line; rest && (line = strsep(&rest, "\n"));) {
+                const char *tab = strchr(line, '\t');
+                if (!tab || !str_starts(tab + 1, reads))
+                        continue;
+                /* As if a manager had named it: one line that is no rule would cost all of them. */
+                _cleanup_free_ char *url = str_fmt("https://%s/", tab + 1 + strlen(reads));
+                door_packages_urls(url, "", lines);
+        }
+}
+
+const char *packages_asker(const char *agent)
+{
+        for (size_t i = 0; i < sizeof managers / sizeof *managers; i++) {
+                const char *begin = managers[i].agent;
+                if (begin && strncasecmp(agent, begin, strlen(begin)) == 0)
+                        return managers[i].name;
+        }
+        return NULL;
+}
+
+char *packages_line(const char *what)
+{
+        _cleanup_strs_ struct strs lines = {0};
+        size_t n = strcspn(what, " ");
+        bool is_read = str_starts(what, "GET ") || str_starts(what, "HEAD ");
+        const char *url = what + n + (what[n] == ' ');
+        _cleanup_free_ char *only = str_fmt("%.*s", (int)strcspn(url, " \t"), url);
+        if (!is_read || (!str_starts(only, "http://") && !str_starts(only, "https://")))
+                return NULL;
+        door_packages_urls(only, "", &lines);
+        if (lines.n == 0)
+                return NULL;
+        /* The first is the host; another would be one that its path speaks of. An address is no name:
+         * it means another machine elsewhere. */
+        const char *host = lines.v[0] + strlen(reads);
+        size_t host_n = strcspn(host, ":");
+        bool is_name = false;
+        for (size_t i = host_n; i > 0 && host[i - 1] != '.'; i--)
+                is_name |= isalpha((unsigned char)host[i - 1]) != 0;
+        return is_name ? str_dup(lines.v[0]) : NULL;
+}
+
+int packages_keep(const struct store *store, const char *manager, const char *line, struct err *err)
+{
+        _cleanup_free_ char *path = str_fmt("%s/packages/%s", store->state, answers);
+        _cleanup_free_ char *text = str_fmt("%s\t%s\n", manager, line);
+        _cleanup_close_ int fd =
+                open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+        /* One write: two boxes may be answered at the same time. */
+        if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+                return err_sys(err, "write %s", path);
+        return 0;
+}
+
 static void one(const struct manager *m, const struct store *store, int dir_fd, const char *home,
                 const char *workspace, struct strs *lines, struct strs *notes)
 {
@@ -184,10 +269,12 @@ static void one(const struct manager *m, const struct store *store, int dir_fd, 
         if (!kept(dir_fd, m, mark, &found) && ask(m, store, program, home, &found, &err) >= 0)
                 keep(dir_fd, m, mark, &found);
         if (found.n == 0)
-                strs_addf(notes,
-                          "packages: %s\nit could not be asked where it reads from (%s); you are "
-                          "asked at its first request, or allow it: --allow 'GET,HEAD HOST'",
-                          m->name, *err.text ? err.text : "as before");
+                strs_addf(
+                        notes,
+                        "packages: %s\nit could not be asked where it reads from (%s); you are "
+                        "asked at its first request, and Ctrl-] a keeps the answer for every box; "
+                        "or allow it: --allow 'GET,HEAD HOST'",
+                        m->name, *err.text ? err.text : "as before");
         for (size_t i = 0; i < found.n; i++)
                 if (!strs_has(lines, found.v[i]))
                         strs_add(lines, found.v[i]);
@@ -210,4 +297,5 @@ void packages_ask(const struct store *store, const char *home, const char *works
         _cleanup_close_ int dir = open(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         for (size_t i = 0; dir >= 0 && i < sizeof managers / sizeof *managers; i++)
                 one(&managers[i], store, dir, home, workspace, &p->lines, notes);
+        answered(dir, &p->lines);
 }

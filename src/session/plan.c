@@ -13,6 +13,7 @@
 #include "session/seed.h"
 #include "session/slots.h"
 #include "session/sup_ssh.h"
+#include "session/talk.h"
 #include "session/toolchain.h"
 
 #include <errno.h>
@@ -138,9 +139,26 @@ static int plan_hint(const struct strs *argv, struct err *err)
                         then, argv->n > 2 ? " ..." : "");
 }
 
+/* plan_go_on(opts, profile, store, plan): an agent that goes on and is told nothing goes on with its
+ * conversation, where it left one. */
+static void plan_go_on(const struct session_opts *opts, const struct profile *profile,
+                       const struct store *store, struct session_plan *plan)
+{
+        if (!opts->is_once_agent || opts->once_args.n || !profile->resume_path)
+                return;
+        _cleanup_free_ char *talk = talk_left(store, plan->box.id, profile->resume_path);
+        bool is_named = strs_has(&profile->resume, "%TALK%");
+        if (!talk || (is_named && !*talk))
+                return;
+        for (size_t i = 0; i < profile->resume.n; i++) {
+                const char *word = profile->resume.v[i];
+                strs_add(&plan->argv, strcmp(word, "%TALK%") == 0 ? talk : word);
+        }
+}
+
 static int plan_command(const struct session_opts *opts, const struct profile *profile,
-                        const struct toolchain_query *q, struct toolchain_set *tools,
-                        struct session_plan *plan, struct err *err)
+                        const struct store *store, const struct toolchain_query *q,
+                        struct toolchain_set *tools, struct session_plan *plan, struct err *err)
 {
         /* An agent that something else will start (exec later, a script now) must be there too; one
          * that is not installed is not missed until then. */
@@ -160,6 +178,7 @@ static int plan_command(const struct session_opts *opts, const struct profile *p
                 strs_add(&plan->argv, profile->command);
                 for (size_t i = 0; i < profile->args.n; i++)
                         strs_add(&plan->argv, profile->args.v[i]);
+                plan_go_on(opts, profile, store, plan);
         } else {
                 return err_set(
                         err, E_USAGE,
@@ -241,7 +260,7 @@ int session_plan_make(const struct session_opts *opts, const struct store *store
                                     .env = environ,
                                     .never = ours};
         if (toolchain_path(&q, &tools, err) < 0 ||
-            plan_command(opts, &profile, &q, &tools, plan, err) < 0)
+            plan_command(opts, &profile, store, &q, &tools, plan, err) < 0)
                 goto fail;
 
         /* The rules first: binds and limits are among their lines. An errand has no door. */

@@ -9,23 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* plan_audit(opts, b, err): which calls are recorded. */
-static int plan_audit(const struct session_opts *opts, struct box_plan *b, struct err *err)
-{
-        static const char *const levels[BOX_AUDIT_N] = {"off", "default", "files", "all"};
-        b->audit = BOX_AUDIT_DEFAULT;
-        if (!opts->audit)
-                return 0;
-        for (int i = 0; i < BOX_AUDIT_N; i++) {
-                if (strcmp(opts->audit, levels[i]) == 0) {
-                        b->audit = (enum box_audit)i;
-                        return 0;
-                }
-        }
-        return err_set(err, E_USAGE, "--audit wants off, default, files or all, not \"%s\"",
-                       opts->audit);
-}
-
 int plan_door(const struct session_opts *opts, const struct store *store, struct session_plan *plan,
               struct err *err)
 {
@@ -36,16 +19,10 @@ int plan_door(const struct session_opts *opts, const struct store *store, struct
                                         .workspace = plan->workspace,
                                         .profile = plan->profile,
                                         .profile_rules = &plan->rules};
-        if (opts->door_fault && strcmp(opts->door_fault, "stop") != 0 &&
-            strcmp(opts->door_fault, "pause") != 0)
-                return err_set(err, E_USAGE, "--on-door-fault wants stop or pause, not \"%s\"",
-                               opts->door_fault);
-        if (opts->audit_full && strcmp(opts->audit_full, "pause") != 0 &&
-            strcmp(opts->audit_full, "stop") != 0)
-                return err_set(err, E_USAGE, "--audit-full wants pause or stop, not \"%s\"",
-                               opts->audit_full);
-        if (plan_audit(opts, b, err) < 0)
+        if (session_opts_check(opts, err) < 0)
                 return -1;
+        b->audit = opts->audit ? (enum box_audit)session_opts_index(OPTS_AUDIT, opts->audit, err)
+                               : BOX_AUDIT_DEFAULT;
         if (door_policy_collect(&from, &plan->door, err) < 0)
                 return -1;
         uint16_t *ports;

@@ -22,6 +22,10 @@ static const struct settings {
         {".yarnrc.yml", ":", "npmRegistryServer unsafeHttpWhitelist"},
         {".config/pip/pip.conf", "=:", "index-url extra-index-url find-links trusted-host"},
         {".pip/pip.conf", "=:", "index-url extra-index-url find-links trusted-host"},
+        {".config/uv/uv.toml", "=",
+         "index-url extra-index-url find-links url name default explicit"},
+        {".bunfig.toml", "=", "registry"},
+        {".config/.bunfig.toml", "=", "registry"},
         {".config/go/env", "=", "GOPROXY GOSUMDB GOPRIVATE GONOPROXY GONOSUMDB"},
         {".cargo/config.toml", "=", "registry index replace-with protocol"},
 };
@@ -69,7 +73,9 @@ static int one(struct seed_run *run, const struct settings *f, struct err *err)
                 size_t n = strcspn(p, f->ends);
                 while (n > 0 && (p[n - 1] == ' ' || p[n - 1] == '\t'))
                         n--;
-                bool is_fit = is_key(p, n, f->keys);
+                /* A table on one line may hold a token beside the address. */
+                bool is_fit =
+                        is_key(p, n, f->keys) && !(strchr(p, '{') && str_ends(f->path, "toml"));
                 has_key |= is_fit;
                 if (is_fit || (*p == '[' && !strchr(p, '=')))
                         put_plain(&b, p);

@@ -247,8 +247,15 @@ static int again(const struct store *store, const char *id, struct session_opts 
                                "what box %s was started with is not in its opts file any more; "
                                "ostiary rm %s removes it",
                                id, id);
-        if (how && !how->once.n && !how->is_once_agent && !opts.argv.n &&
-            (!opts.profile || strcmp(opts.profile, "default") == 0))
+        /* An agent goes on; what was said to it at first is not said again. */
+        bool has_agent = opts.profile && strcmp(opts.profile, "default") != 0;
+        bool is_agent = how && (how->is_once_agent || (!how->once.n && !opts.argv.n));
+        if (is_agent && !has_agent && how->extra_args.n)
+                return err_set(err, E_USAGE,
+                               "box %s is not one of an agent that \"%s\" could be said to; a "
+                               "command is named like this: ostiary resume %s -- COMMAND",
+                               id, how->extra_args.v[0], id);
+        if (is_agent && !has_agent)
                 return err_set(err, E_USAGE,
                                "box %s was made to wait and has no command of its own; say one: "
                                "ostiary resume %s -- COMMAND",
@@ -264,8 +271,8 @@ static int again(const struct store *store, const char *id, struct session_opts 
                 opts.is_quiet = how->is_quiet;
                 for (size_t i = 0; i < how->once.n; i++)
                         strs_add(&opts.once, how->once.v[i]);
-                opts.is_once_agent = how->is_once_agent;
-                for (size_t i = 0; how->is_once_agent && i < how->extra_args.n; i++)
+                opts.is_once_agent = is_agent;
+                for (size_t i = 0; is_agent && i < how->extra_args.n; i++)
                         strs_add(&opts.once_args, how->extra_args.v[i]);
         }
         _cleanup_net_ struct box_net net = {.maker_pid = -1, .fd = -1};

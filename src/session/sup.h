@@ -59,6 +59,7 @@ struct client {
         uint32_t pend_type;
         bool has_pend;
         bool is_behind; /* it has yet to hear which questions wait */
+        bool is_quiet;  /* it shows none */
 };
 
 struct outlog {

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "session/packages.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,13 +47,18 @@ static struct sup_question **find(struct sup_door *d, uint64_t id)
         return at;
 }
 
-/* is_watched(s): is somebody at a terminal who sees the question? */
-static bool is_watched(const struct sup *s)
+/* who_sees(s): DOOR_ANSWER_YES: somebody at a terminal, who can be asked; else why nobody can. */
+static enum door_answer who_sees(const struct sup *s)
 {
-        for (const struct client *c = s->clients; c; c = c->next)
-                if (c->exec && c->exec->is_tty)
-                        return true;
-        return false;
+        enum door_answer why = DOOR_ANSWER_NOBODY;
+        for (const struct client *c = s->clients; c; c = c->next) {
+                if (!c->exec || !c->exec->is_tty)
+                        continue;
+                if (!c->is_quiet)
+                        return DOOR_ANSWER_YES;
+                why = DOOR_ANSWER_QUIET;
+        }
+        return why;
 }
 
 /* put_question(b, q, now): as approvals and a terminal get it. */
@@ -63,6 +69,7 @@ static void put_question(struct buf *b, const struct sup_question *q, uint64_t n
         buf_put_lstr(b, q->what);
         buf_put_lstr(b, q->rule);
         buf_put_lstr(b, q->line);
+        buf_put_lstr(b, q->manager ? q->manager : "");
 }
 
 void sup_ask_show(struct client *c)
@@ -136,29 +143,61 @@ static void refuse_flood(struct sup_door *d, uint64_t id)
         sup_tell(d->sup, words);
 }
 
+/* find_manager(d, q, agent): a package manager that nobody could ask where it reads from. The answer is
+ * of use to every box then, so the line is one for all that it reads there. */
+static void find_manager(const struct sup_door *d, struct sup_question *q, const char *agent)
+{
+        const char *manager = packages_asker(agent);
+        if (!manager || *q->rule || d->sup->plan->packages.mode != PACKAGES_ASK)
+                return;
+        char *line = packages_line(q->what);
+        if (!line)
+                return;
+        free(q->line);
+        q->line = line;
+        q->manager = manager;
+}
+
+/* keep(c, q): the answer counts in every box from now on. */
+static void keep(struct client *c, const struct sup_question *q)
+{
+        struct err err = {0};
+        _cleanup_free_ char *words = NULL;
+        if (packages_keep(c->sup->store, q->manager, q->line, &err) < 0)
+                words = str_fmt("allowed in this box only: %s", err.text);
+        else
+                words = str_fmt("kept for every box: %s (ostiary explain shows it)", q->line);
+        sup_log(c->sup, "ask", words);
+        if (c->exec)
+                client_send_notice(c, words);
+}
+
 void sup_ask_question(struct sup_door *d, struct cur *body)
 {
         struct sup_question *q = calloc(1, sizeof *q);
         uint32_t seconds;
+        _cleanup_free_ char *agent = NULL;
         if (!q)
                 str_no_memory();
         if (cur_u64(body, &q->id) < 0 || cur_u32(body, &seconds) < 0 ||
             cur_lstr(body, WORDS_MAX, &q->what) < 0 || cur_lstr(body, WORDS_MAX, &q->rule) < 0 ||
-            cur_lstr(body, WORDS_MAX, &q->line) < 0) {
+            cur_lstr(body, WORDS_MAX, &q->line) < 0 || cur_lstr(body, WORDS_MAX, &agent) < 0) {
                 question_free(q);
                 sup_door_shut(d, "the process that guards the box's door talks nonsense");
                 return;
         }
         /* No rule asks, the level does: only worth waiting for when somebody is there. */
-        bool is_hopeless = *q->rule == 0 && !is_watched(d->sup);
+        enum door_answer why = *q->rule == 0 ? who_sees(d->sup) : DOOR_ANSWER_YES;
+        bool is_hopeless = why != DOOR_ANSWER_YES;
         if (is_hopeless || is_too_many(d)) {
                 if (is_hopeless)
-                        answer(d, q->id, DOOR_ANSWER_NOBODY);
+                        answer(d, q->id, why);
                 else
                         refuse_flood(d, q->id);
                 question_free(q);
                 return;
         }
+        find_manager(d, q, agent);
         q->until_ms = loop_now(d->sup->loop) + (uint64_t)seconds * 1000;
         struct sup_question **at = &d->questions;
         while (*at)
@@ -217,6 +256,8 @@ void sup_on_approve(struct client *c, struct frame *f)
                 return;
         }
         _cleanup_free_ char *line = is_kept ? str_dup(q->line) : NULL;
+        if (is_kept && is_yes == 1 && q->manager)
+                keep(c, q);
         answer(d, id, is_yes == 1 ? DOOR_ANSWER_YES : DOOR_ANSWER_NO);
         sup_ask_settled(d, id);
         if (line && is_yes == 1 && *line) {
@@ -243,6 +284,8 @@ void sup_on_answer(struct client *c, struct frame *f)
                 return;
         }
         _cleanup_free_ char *line = is_kept && is_yes == 1 ? str_dup(q->line) : NULL;
+        if (line && q->manager)
+                keep(c, q);
         answer(d, id, is_yes == 1 ? DOOR_ANSWER_YES : DOOR_ANSWER_NO);
         sup_ask_settled(d, id);
         if (line && *line)

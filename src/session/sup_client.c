@@ -281,6 +281,12 @@ static void on_close_out(struct client *c, struct frame *f)
                 exec_close_out(c->exec, (int)which - 1);
 }
 
+static void on_quiet(struct client *c, struct frame *f)
+{
+        (void)f;
+        c->is_quiet = true;
+}
+
 /* Everything a client may ask, and when: the first message of a conversation, or later. */
 static const struct {
         uint32_t type;
@@ -299,7 +305,7 @@ static const struct {
         {MSG_SECRETS, true, sup_on_secrets}, {MSG_REVOKE, true, sup_on_revoke},
         {MSG_ROTATE, true, sup_on_rotate},   {MSG_SNAPSHOT, true, sup_on_snapshot},
         {MSG_SETTLE, true, sup_on_settle},   {MSG_CONTINUE, true, sup_on_continue},
-        {MSG_ANSWER, false, sup_on_answer},
+        {MSG_ANSWER, false, sup_on_answer},  {MSG_QUIET, false, on_quiet},
 };
 
 static void answer(struct client *c, struct frame *f)

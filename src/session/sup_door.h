@@ -54,6 +54,7 @@ struct sup_question {
         uint64_t id;
         uint64_t until_ms;
         char *what, *rule, *line;
+        const char *manager; /* of packages, which would read there in every box; or NULL */
 };
 
 struct sup_door {

@@ -41,7 +41,8 @@ enum door_msg {
         DOOR_POLICY_OK,   /* u64 generation: in force, also on everything that was open */
         DOOR_POLICY_BAD,  /* u64 generation, lstr sentence: the old one stays */
         DOOR_QUESTION,    /* egress: u64 question, u32 seconds left, lstr what, lstr rule that asks
-                             ("" by level), lstr line that would allow it for good */
+                             ("" by level), lstr line that would allow it for good, lstr User-Agent of
+                             the request or "" (the box's own word) */
         DOOR_SETTLED,     /* egress: u64 question: answered, timed out or its client is gone */
         DOOR_FAULT,       /* lstr sentence: the role cannot go on */
 
@@ -222,6 +223,7 @@ enum door_answer {
         DOOR_ANSWER_YES,
         DOOR_ANSWER_FLOOD,  /* nobody was asked: the box asks too much */
         DOOR_ANSWER_NOBODY, /* nobody was asked: nobody is there to answer */
+        DOOR_ANSWER_QUIET,  /* nobody was asked: who is there wants to see no questions */
 };
 
 enum door_dial_fault {

@@ -46,6 +46,7 @@ enum msg_type {
         MSG_CONTINUE,  /* empty: a box that is paused goes on; answered by MSG_DONE */
         MSG_ANSWER,    /* u64 question, u32 yes, u32 1 to keep the rule: by the key of an attached
                           client; MSG_NOTICE says why when it could not be done */
+        MSG_QUIET, /* empty: this client shows no questions (--quiet), so nobody sees them there */
 
         /* supervisor -> client */
         MSG_STARTED = 100, /* u32 pid in the box: the command runs */
@@ -65,7 +66,8 @@ enum msg_type {
         MSG_REFUSED, /* before MSG_ENDED: hosts that were refused, and their cures (audit/refused.h)
                       */
         MSG_APPROVALS_ARE, /* u32 count, each: u64 question, u32 seconds left, lstr what, lstr rule
-                              that asks, lstr line that would allow it for good */
+                              that asks, lstr line that would allow it for good, lstr package
+                              manager for which the line would be kept in every box or "" */
         MSG_SECRETS_ARE,   /* u32 count, each: lstr secret line, lstr who says so, lstr provider or
                               "", lstr state ("held", "asked", "expired", "revoked", "left out"), lstr
                               why the last refresh failed or "". Never a value */
@@ -77,7 +79,8 @@ enum msg_type {
                       wakes it */
         MSG_WAITING, /* to clients with a terminal, whenever it changes: u32 how many questions
                         wait; if any, of the oldest: u64 question, u32 seconds left, lstr what, lstr
-                        rule that asks, lstr line that would allow it for good */
+                        rule that asks, lstr line that would allow it for good, lstr package
+                        manager or "" */
 
         /* supervisor -> pid 1 */
         MSG_SPAWN = 200, /* u32 exec id, struct msg_spawn; + stdin, stdout, stderr unless tty */

@@ -31,6 +31,7 @@ static const char whole[] = "# a comment\n"
                             "about   Some agent # not a comment\n"
                             "command agent\n"
                             "args    --yes 'two words' # a comment\n"
+                            "resume  ~/.a/talks go --on\n"
                             "env     A=1 B=\"x y\"\n"
                             "pass    FOO_MODEL FOO_BASE\n"
                             "limit   memory=8G cpu=0.5\r\n"
@@ -52,7 +53,8 @@ static void test_whole(void)
         }
         bool good = strcmp(p.extends, "base") == 0 &&
                     strcmp(p.about, "Some agent # not a comment") == 0 && p.args.n == 2 &&
-                    strcmp(p.args.v[1], "two words") == 0 &&
+                    strcmp(p.args.v[1], "two words") == 0 && p.resume.n == 2 &&
+                    strcmp(p.resume.v[1], "--on") == 0 && strcmp(p.resume_path, ".a/talks") == 0 &&
                     strcmp(strs_get_env(&p.env, "B"), "x y") == 0 && p.pass.n == 2 &&
                     p.limits.n == 2 && strcmp(p.limits.v[1], "cpu=0.5") == 0 &&
                     strcmp(p.persist.v[0], ".a/b") == 0 && p.seeds_n == 3 &&

@@ -56,6 +56,10 @@ int main(void)
             "GETGETGETGETGETGETGETGETGETGETGETGETGET https://good.test.evil.test/x", 40,
             "ask \"...ET https://good.test.evil.test\"?");
 
+        cut("and where there is room for nothing else",
+            "GET https://api.github.com.aaaaaaaaaaaaaaaaaaaaaa.evil.test/x", 18,
+            "GET ...vil.test...");
+
         wrapped("lines are broken at blanks", "one two three", 8, "one two|three");
         wrapped("words without end are joined", "see\n0123456789abc", 5, "see|01234|+56789|+abc");
         wrapped("lines that end stay apart", "12345\n678", 5, "12345|678");

@@ -256,6 +256,36 @@ static void packages(void)
         door_policy_free(&p);
 }
 
+static void check_line(const char *what, const char *want)
+{
+        char *got = packages_line(what), name[200];
+        snprintf(name, sizeof name, "of \"%s\" is kept: %s", what, want ? want : "nothing");
+        CHECK(name, want ? got && strcmp(got, want) == 0 : !got);
+        free(got);
+}
+
+/* What a person's answer about a package manager is kept as. */
+static void package_lines(void)
+{
+        check_line("GET https://files.example.org/a/b?u=https://other.example.org/",
+                   "allow GET,HEAD files.example.org");
+        check_line("HEAD http://files.example.org:8080/", "allow GET,HEAD files.example.org:8080");
+        check_line("POST https://files.example.org/", NULL);
+        check_line("GETTY https://files.example.org/", NULL);
+        check_line("G https://files.example.org/", NULL);
+        check_line("GET https://192.0.2.1/a", NULL);
+        check_line("GET https://[2001:db8::1]/a", NULL);
+        check_line("GET ftp://files.example.org/", NULL);
+        check_line("a message over WebSocket https://files.example.org/", NULL);
+        check_line("", NULL);
+        CHECK("the agent of a manager",
+              strcmp(packages_asker("uv/0.9 {}"), "uv") == 0 &&
+                      strcmp(packages_asker("Bun/1.4"), "bun") == 0 &&
+                      strcmp(packages_asker("npm/10 node/20"), "npm") == 0);
+        CHECK("and of nobody",
+              !packages_asker("curl/8") && !packages_asker("") && !packages_asker("x npm/10"));
+}
+
 static void journal(void)
 {
         struct strs rules = {0};
@@ -310,6 +340,7 @@ int main(void)
         flags();
         trust(dir);
         packages();
+        package_lines();
         journal();
         beneath_remove_tree(AT_FDCWD, dir, NULL);
         return check_end();
