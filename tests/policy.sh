@@ -104,6 +104,18 @@ printf 'allow * *.github.io\n' >"$work/g"
 out=$(policy_check --policy "$work/g" 2>&1)
 holds 'a wildcard over strangers gets a warning' "$out" 'belong to many different people'
 
+# A form in parts is read by the door's own reader.
+printf 'deny POST m.org form:Action=Delete*\nallow * m.org\n' >"$work/m"
+parts() { printf -- '--b\r\nContent-Disposition: form-data; name="%s"\r\n\r\n%s\r\n--b--\r\n' "$1" "$2"; }
+multipart() { policy_check 'POST https://m.org/' --policy "$work/m" --header 'Content-Type: multipart/form-data; boundary=b' --data "$1" | head -n 1; }
+same 'a field of a form in parts is found' "$(multipart "$(parts Action DeleteAll)")" "denied by $work/m:1"
+same 'in another spelling too' "$(multipart "$(parts 'action[]' DeleteAll)")" "denied by $work/m:1, which speaks of one way in which this request can be read"
+same 'another one passes' "$(multipart "$(parts Action List)")" "allowed by $work/m:2"
+same 'parts that cannot be told apart do not' "$(multipart '--b
+Content-Disposition: form-data; name="Action"
+
+x')" "denied by $work/m:1, which looks into the body, and the body cannot be read"
+
 out=$(policy_check 'GET https://a.org/x' --json)
 same 'JSON' "$?:$(python3 -c 'import json,sys; d=json.loads(sys.argv[1])["data"]; print(d["verdict"], d["layer"], d["line"], d["rule"])' "$out")" \
 	'0:allow user policy 2 allow * a.org'

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "policy/body_readers.h"
+#include "policy/fields.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -183,8 +184,8 @@ static void body_each(void *body, enum rule_where where, const char *name, bool 
                       request_visit *visit, void *ctx)
 {
         const struct policy_request *r = body;
-        if (where == RULE_FORM && r->form)
-                match_query_each(r->form, strlen(r->form), name, is_loose, visit, ctx);
+        if (where == RULE_FORM && r->fields)
+                fields_each(r->fields, name, is_loose, visit, ctx);
         if (where == RULE_BODY)
                 visit_body(r, name, visit, ctx);
         if (where != RULE_JSON || !r->json)
@@ -194,14 +195,43 @@ static void body_each(void *body, enum rule_where where, const char *name, bool 
                 visit_pointer(json_array_get(r->json, i), name, visit, ctx);
 }
 
+/* type_of(r): what --header says of the body, or "". */
+static const char *type_of(const struct policy_request *r)
+{
+        for (size_t i = 0; i < r->request.headers_n; i++)
+                if (strcmp(r->headers[i].name, "content-type") == 0)
+                        return r->headers[i].value;
+        return "";
+}
+
+/* read_fields(r, type): of a form, or of one in parts, by the door's own readers. False: the door
+ * would not read it. */
+static bool read_fields(struct policy_request *r, const char *type)
+{
+        size_t n = strlen(r->data), used;
+        bool is_multipart = strncasecmp(type, "multipart/form-data", 19) == 0;
+        struct body_multipart *m = is_multipart ? body_multipart_new(type, r->data, n) : NULL;
+        int got = 0;
+        r->fields = is_multipart ? fields_new() : fields_of(r->data, n);
+        while (got == 0)
+                got = m ? body_multipart_step(m, r->fields, &used) : fields_step(r->fields, &used);
+        body_multipart_free(m);
+        return got > 0 && fields_is_plain(r->fields);
+}
+
 static void read_body(const char *data, struct policy_request *r)
 {
+        const char *type = type_of(r);
+        bool is_text = strncasecmp(type, "text/", 5) == 0 || strcasestr(type, "xml") ||
+                       strcasestr(type, "graphql");
         r->request.body = REQUEST_BODY_READ;
         r->data = data;
         r->request.body_each = body_each;
         r->request.body_ctx = r;
         if (data[0] != '{' && data[0] != '[') {
-                r->form = str_dup(data);
+                bool is_read = read_fields(r, type);
+                if (!is_read && !is_text && data[0] != '<')
+                        r->request.body = REQUEST_BODY_UNREADABLE;
                 return;
         }
         r->json = json_loads(data, JSON_REJECT_DUPLICATES, NULL);
@@ -251,7 +281,7 @@ void policy_request_free(struct policy_request *r)
         free(r->headers);
         free(r->text);
         free(r->shown);
-        free(r->form);
+        fields_free(r->fields);
         json_decref(r->json);
         memset(r, 0, sizeof *r);
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 struct err;
+struct fields;
 
 struct policy_request {
         struct request request; /* points into the rest */
@@ -22,13 +23,13 @@ struct policy_request {
         struct request_header *headers;
         struct strs header_words;
         json_t *json;
-        char *form;
-        const char *data; /* what --data gave, borrowed; or NULL */
+        struct fields *fields; /* of a form */
+        const char *data;      /* what --data gave, borrowed; or NULL */
 };
 
 /* policy_request_make(words, headers, data, r, err): "METHOD URL" or a URL alone (GET; tcp://h:p
- * for a raw stream), headers as "Name: value", and a body: JSON when it begins like it, else a
- * form; NULL for none. E_USAGE with a sentence when it is no request. Release with
+ * for a raw stream), headers as "Name: value", and a body: JSON when it begins like it, a form in
+ * parts when a header says so, else a form; NULL for none. E_USAGE with a sentence when it is no request. Release with
  * policy_request_free. */
 int policy_request_make(const char *words, const struct strs *headers, const char *data,
                         struct policy_request *, struct err *);

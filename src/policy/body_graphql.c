@@ -5,10 +5,11 @@
 
 #include <string.h>
 
-enum { GRAPHQL_DEPTH_MAX = 64, GRAPHQL_ROOTS_MAX = 256 };
+enum { GRAPHQL_DEPTH_MAX = 64, GRAPHQL_ROOTS_MAX = 256, GRAPHQL_FIELDS_MAX = 4096 };
 
 struct graphql {
         const char *p, *end;
+        size_t fields_n; /* at the roots, so far */
         bool is_bad;
 };
 
@@ -124,6 +125,8 @@ static void graphql_fields(struct graphql *g, unsigned kinds, int depth, request
                         }
                         field = t;
                         field_n = n;
+                        if (++g->fields_n > GRAPHQL_FIELDS_MAX)
+                                break; /* nobody asks for so many */
                         for (unsigned k = 0; k < 3; k++)
                                 if (kinds & 1u << k)
                                         graphql_show(words[k], field, field_n, visit, ctx);

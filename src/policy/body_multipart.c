@@ -3,11 +3,13 @@
  * read. */
 #include "base/str.h"
 #include "policy/body_readers.h"
-#include "policy/readings.h"
+#include "policy/fields.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+enum { HEAD = 16 << 10, LOOK = 64 << 10 }; /* of a part; at contents in one step */
 
 static bool multipart_is_plain(char c)
 {
@@ -47,9 +49,20 @@ static char *multipart_boundary(const char *type)
         return NULL;
 }
 
-/* multipart_disposition(p, n, &name, &file): form-data; name="VALUE", and perhaps filename="VALUE",
- * in that form alone. A ; or a \ within the quotes is taken for an end by some servers. */
-static bool multipart_disposition(const char *p, size_t n, char **name, char **file)
+static bool multipart_is_word(const char *p, size_t n, const char *word)
+{
+        return n == strlen(word) && strncasecmp(p, word, n) == 0;
+}
+
+/* The names of a part, where they stand. */
+struct multipart_names {
+        const char *name, *file; /* NULL: it has none */
+        size_t name_len, file_len;
+};
+
+/* multipart_disposition(p, n, to): form-data; name="VALUE", and perhaps filename="VALUE", in that form
+ * alone. A ; or a \ within the quotes is taken for an end by some servers. */
+static bool multipart_disposition(const char *p, size_t n, struct multipart_names *to)
 {
         const char *end = p + n;
         if (n < 9 || strncasecmp(p, "form-data", 9) != 0)
@@ -60,7 +73,7 @@ static bool multipart_disposition(const char *p, size_t n, char **name, char **f
                 while (p < end && *p == ' ')
                         p++;
                 bool is_file = end - p > 10 && memcmp(p, "filename=\"", 10) == 0;
-                char **out = is_file ? file : name;
+                const char **out = is_file ? &to->file : &to->name;
                 if (*out || (!is_file && (end - p <= 6 || memcmp(p, "name=\"", 6) != 0)))
                         return false;
                 p += is_file ? 10 : 6;
@@ -68,10 +81,11 @@ static bool multipart_disposition(const char *p, size_t n, char **name, char **f
                 size_t len = close ? (size_t)(close - p) : 0;
                 if (!close || memchr(p, '\\', len) || memchr(p, ';', len))
                         return false;
-                *out = str_fmt("%.*s", (int)len, p);
+                *out = p;
+                *(is_file ? &to->file_len : &to->name_len) = len;
                 p = close + 1;
         }
-        return *name && strcasecmp(*name, "_charset_") != 0;
+        return to->name && !multipart_is_word(to->name, to->name_len, "_charset_");
 }
 
 /* multipart_type(p, n): no other characters than those of the whole, and no parts of its own. */
@@ -86,13 +100,8 @@ static bool multipart_type(const char *p, size_t n)
         return is_good;
 }
 
-static bool multipart_is_word(const char *p, size_t n, const char *word)
-{
-        return n == strlen(word) && strncasecmp(p, word, n) == 0;
-}
-
-/* multipart_line(line, n, &name, &file): one line of a part's head, "Name: value" of plain bytes. */
-static bool multipart_line(const char *line, size_t n, char **name, char **file)
+/* multipart_line(line, n, to): one line of a part's head, "Name: value" of plain bytes. */
+static bool multipart_line(const char *line, size_t n, struct multipart_names *to)
 {
         const char *colon = memchr(line, ':', n);
         size_t word_n = colon ? (size_t)(colon - line) : 0;
@@ -113,34 +122,21 @@ static bool multipart_line(const char *line, size_t n, char **name, char **file)
         if (multipart_is_word(line, word_n, "content-type"))
                 return multipart_type(value, len);
         if (multipart_is_word(line, word_n, "content-disposition"))
-                return !*name && multipart_disposition(value, len, name, file);
+                return !to->name && multipart_disposition(value, len, to);
         return !multipart_is_word(line, word_n, "content-transfer-encoding");
 }
 
-/* multipart_names(head, n, &name, &file): of the one Content-Disposition of a part. */
-static bool multipart_names(const char *head, size_t n, char **name, char **file)
+/* multipart_head(head, n, to): of the one Content-Disposition of a part. */
+static bool multipart_head(const char *head, size_t n, struct multipart_names *to)
 {
         for (size_t i = 0; i < n;) {
                 const char *nl = memmem(head + i, n - i, "\r\n", 2);
                 size_t len = nl ? (size_t)(nl - head) - i : n - i;
-                if (!multipart_line(head + i, len, name, file))
+                if (!multipart_line(head + i, len, to))
                         return false;
                 i += len + 2;
         }
-        return *name;
-}
-
-/* multipart_next(body, end, mark, n): the mark behind a part's contents, or NULL. One that begins a
- * line in another way than after CR LF ends the part for some servers and not for others; so does one
- * right behind the head. */
-static const char *multipart_next(const char *body, const char *end, const char *mark, size_t n)
-{
-        for (const char *at = body; (at = memmem(at, (size_t)(end - at), mark, n)); at++) {
-                bool is_line = at[-1] == '\n' || at[-1] == '\r';
-                if (is_line)
-                        return at - body >= 6 && memcmp(at - 2, "\r\n", 2) == 0 ? at : NULL;
-        }
-        return NULL;
+        return to->name;
 }
 
 /* multipart_is_blank(p, end): some servers look for more parts behind the last. */
@@ -151,46 +147,115 @@ static bool multipart_is_blank(const char *p, const char *end)
         return p == end;
 }
 
-static bool multipart_is(const char *have, const char *want, bool is_loose)
+struct body_multipart {
+        char *mark; /* "--BOUNDARY"; NULL: there is none that all servers see */
+        size_t mark_n;
+        const char *p, *end, *at; /* where it is: behind a mark */
+        const char *body,
+                *look; /* in a part: its contents; from where on the next mark is looked for */
+        struct multipart_names names;
+};
+
+struct body_multipart *body_multipart_new(const char *type, const char *p, size_t n)
 {
-        return is_loose ? readings_name_is(have, strlen(have), want) : strcmp(have, want) == 0;
+        struct body_multipart *m = calloc(1, sizeof *m);
+        if (!m)
+                str_no_memory();
+        m->mark = multipart_boundary(type);
+        m->mark_n = m->mark ? strlen(m->mark) : 0;
+        m->p = m->at = p;
+        m->end = p + n;
+        return m;
+}
+
+void body_multipart_free(struct body_multipart *m)
+{
+        if (m)
+                free(m->mark);
+        free(m);
+}
+
+/* multipart_begin(m): at its first mark, or behind one: the head of the part that follows. 1: it was
+ * the last mark; 0: it is in a part; -1. */
+static int multipart_begin(struct body_multipart *m)
+{
+        if (m->at == m->p) {
+                if ((size_t)(m->end - m->p) <= m->mark_n + 2 ||
+                    memcmp(m->p, m->mark, m->mark_n) != 0)
+                        return -1;
+                m->at += m->mark_n;
+        }
+        if (m->end - m->at >= 2 && memcmp(m->at, "--", 2) == 0)
+                return multipart_is_blank(m->at + 2, m->end) ? 1 : -1;
+        if (m->end - m->at < 2 || memcmp(m->at, "\r\n", 2) != 0)
+                return -1;
+        const char *head = m->at + 2;
+        size_t most = (size_t)(m->end - head) < HEAD ? (size_t)(m->end - head) : HEAD;
+        const char *body = memmem(head, most, "\r\n\r\n", 4);
+        m->names = (struct multipart_names){0};
+        if (!body || !multipart_head(head, (size_t)(body - head), &m->names))
+                return -1;
+        m->body = m->look = body;
+        return 0;
+}
+
+/* multipart_end(m, &at): the mark behind a part's contents. 1: it was found; 0: not in the next bytes;
+ * -1. One that begins a line in another way than after CR LF ends the part for some servers and not
+ * for others; so does one right behind the head. */
+static int multipart_end(struct body_multipart *m, const char **at)
+{
+        size_t left = (size_t)(m->end - m->look);
+        size_t part = left < LOOK + m->mark_n ? left : LOOK + m->mark_n;
+        const char *found = memmem(m->look, part, m->mark, m->mark_n);
+        if (!found && part == left)
+                return -1;
+        m->look = found ? found + 1 : m->look + LOOK;
+        if (!found || (found[-1] != '\n' && found[-1] != '\r'))
+                return 0;
+        *at = found;
+        return found - m->body >= 6 && memcmp(found - 2, "\r\n", 2) == 0 ? 1 : -1;
+}
+
+/* multipart_add(m, f, next): the part that ends before the mark at ${next}. */
+static int multipart_add(struct body_multipart *m, struct fields *f, const char *next)
+{
+        const struct multipart_names *k = &m->names;
+        const char *value = m->body + 4;
+        if (fields_add(f, k->name, k->name_len, value, (size_t)(next - 2 - value), false) < 0 ||
+            (k->file && fields_add(f, k->name, k->name_len, k->file, k->file_len, true) < 0))
+                return -1;
+        m->at = next + m->mark_n;
+        m->body = NULL;
+        return 0;
+}
+
+int body_multipart_step(struct body_multipart *m, struct fields *f, size_t *used)
+{
+        const char *next = NULL, *from = m->body ? m->look : m->at;
+        *used = 0;
+        if (!m->mark)
+                return -1;
+        if (!m->body) {
+                int r = multipart_begin(m);
+                *used = m->body ? (size_t)(m->body - from) : 0;
+                return r;
+        }
+        int r = multipart_end(m, &next);
+        *used = (size_t)(m->look - from);
+        return r > 0 ? multipart_add(m, f, next) : r;
 }
 
 bool body_multipart_each(const char *type, const char *p, size_t n, const char *name, bool is_loose,
                          request_visit *visit, void *ctx)
 {
-        char *mark = multipart_boundary(type);
-        if (!mark)
-                return false;
-        size_t mark_n = strlen(mark);
-        const char *end = p + n, *at = p;
-        bool is_good = n > mark_n + 2 && memcmp(p, mark, mark_n) == 0;
-        bool is_last = false;
-        at += is_good ? mark_n : 0;
-        while (is_good && !is_last) {
-                if (end - at >= 2 && memcmp(at, "--", 2) == 0) {
-                        is_last = true;
-                        is_good = multipart_is_blank(at + 2, end);
-                        break;
-                }
-                const char *head = at + 2, *body = NULL, *next = NULL;
-                is_good = end - at >= 2 && memcmp(at, "\r\n", 2) == 0;
-                body = is_good ? memmem(head, (size_t)(end - head), "\r\n\r\n", 4) : NULL;
-                next = body ? multipart_next(body, end, mark, mark_n) : NULL;
-                char *own = NULL, *file = NULL;
-                is_good = body && next && multipart_names(head, (size_t)(body - head), &own, &file);
-                if (is_good) {
-                        char *as_file = str_fmt("%s.filename", own);
-                        if (multipart_is(own, name, is_loose))
-                                visit(ctx, body + 4, (size_t)(next - 2 - body - 4));
-                        if (file && multipart_is(as_file, name, is_loose))
-                                visit(ctx, file, strlen(file));
-                        free(as_file);
-                        at = next + mark_n;
-                }
-                free(own);
-                free(file);
-        }
-        free(mark);
-        return is_good && is_last;
+        struct body_multipart *m = body_multipart_new(type, p, n);
+        struct fields *f = fields_new();
+        size_t used;
+        int r;
+        while ((r = body_multipart_step(m, f, &used)) == 0)
+                ;
+        fields_each(f, name, is_loose, visit, ctx);
+        fields_free(f);
+        body_multipart_free(m);
+        return r > 0;
 }

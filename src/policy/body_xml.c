@@ -126,6 +126,7 @@ bool body_xml_each(const char *p, size_t n, const char *name, request_visit *vis
         _cleanup_buf_ struct buf text = {0};
         size_t from[XML_NESTED_MAX]; /* where the text of each begins */
         size_t inside = 0;           /* how many elements of that name are open */
+        size_t shown = 0; /* of texts: those of nested elements are shown again and again */
         while (p < end) {
                 const char *lt = memchr(p, '<', (size_t)(end - p));
                 size_t run = (size_t)((lt ? lt : end) - p);
@@ -160,6 +161,9 @@ bool body_xml_each(const char *p, size_t n, const char *name, request_visit *vis
                         bool is_empty = !is_close && to[-1] == '/';
                         if (is_ours && is_close && inside > 0) {
                                 size_t begin = from[--inside];
+                                shown += text.len - begin;
+                                if (shown > 2 * n)
+                                        return false;
                                 visit(ctx, buf_cstr(&text) + begin, text.len - begin);
                                 text.len = inside ? text.len : 0;
                         } else if (is_ours && is_empty) {

@@ -165,16 +165,58 @@ static bool glob_run(enum glob_kind kind, const char *code, size_t code_len, con
         }
 }
 
+/* glob_piece(code, len): of plain text, up to the next star. */
+static size_t glob_piece(const char *code, size_t len)
+{
+        size_t n = 0;
+        while (n < len && (unsigned char)code[n] > STARS)
+                n++;
+        return n;
+}
+
+/* glob_value(code, code_len, text, len): a value has no segments, so a star is the same everywhere, and
+ * the first place where a piece stands is as good as any other: one look at the text, however long. */
+static bool glob_value(const char *code, size_t code_len, const char *text, size_t len)
+{
+        size_t n = glob_piece(code, code_len);
+        if (n > len || memcmp(text, code, n) != 0)
+                return false;
+        text += n;
+        len -= n;
+        if (n == code_len)
+                return len == 0;
+        while (n < code_len) {
+                size_t at = n + 1; /* behind a star */
+                n = at + glob_piece(code + at, code_len - at);
+                size_t piece = n - at;
+                if (n == code_len)
+                        return len >= piece && memcmp(text + len - piece, code + at, piece) == 0;
+                const char *found = piece ? memmem(text, len, code + at, piece) : text;
+                if (!found)
+                        return false;
+                len -= (size_t)(found - text) + piece;
+                text = found + piece;
+        }
+        return true;
+}
+
+static bool glob_any(enum glob_kind kind, const char *code, size_t code_len, const char *text,
+                     size_t len)
+{
+        return kind == GLOB_VALUE ? glob_value(code, code_len, len ? text : "", len)
+                                  : glob_run(kind, code, code_len, text, len);
+}
+
 bool glob_matches(const struct glob *g, const char *text, size_t len)
 {
-        return glob_run(g->kind, g->code, g->len, text, len);
+        return glob_any(g->kind, g->code, g->len, text, len);
 }
 
 bool glob_matches_folded(const struct glob *g, const char *text, size_t len)
 {
         if (!g->folded)
                 return glob_matches(g, text, len);
-        return glob_run(g->kind, g->folded, g->folded_len, text, len);
+        return glob_any(g->kind, g->folded, g->folded_len, text, len);
 }
 
 void glob_print(const struct glob *g, struct buf *b)

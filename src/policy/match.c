@@ -2,6 +2,8 @@
  * come first. It must never say MATCH_ALL when a reading of the request differs. */
 #include "policy/match.h"
 
+#include "policy/body_readers.h"
+#include "policy/fields.h"
 #include "policy/path_canon.h"
 #include "policy/readings.h"
 
@@ -30,6 +32,9 @@ static bool port_matches(const struct rule_place *p, bool is_grant, uint16_t por
         return !is_grant || port == 443 || port == 80;
 }
 
+/* So many values of one condition are looked at: a body may have one in each of its bytes. */
+enum { MATCH_VALUES_MAX = 1 << 16 };
+
 /* Counting values or readings: how many there were, how many the pattern fits, and whether it fits
  * one in a spelling that some servers take for it. */
 struct tally {
@@ -50,7 +55,7 @@ static bool count_folded(void *ctx, const char *text, size_t len)
 static void count(void *ctx, const char *value, size_t len)
 {
         struct tally *t = ctx;
-        if (!value) {
+        if (!value || t->seen == MATCH_VALUES_MAX) {
                 t->is_dark = true;
                 return;
         }
@@ -76,8 +81,9 @@ static enum match result(const struct tally *t)
         return t->fit == t->seen ? MATCH_ALL : MATCH_SOME;
 }
 
-enum match match_place(const struct rule_place *p, bool is_grant, bool is_loose,
-                       const struct host_name *host, uint16_t port, const struct path_canon *path)
+static enum match match_where(const struct rule_place *p, bool is_grant, bool is_loose,
+                              const struct host_name *host, uint16_t port,
+                              const struct path_canon *path, struct readings_kept *kept)
 {
         if (!host_matches(p, host) || !port_matches(p, is_grant, port))
                 return MATCH_NO;
@@ -88,9 +94,15 @@ enum match match_place(const struct rule_place *p, bool is_grant, bool is_loose,
         struct tally t = {.glob = &p->path};
         path_canon_each(path, count_reading, &t);
         if (t.fit == 0 && is_loose &&
-            !readings_path(path->plain, path->plain_len, count_folded, &t))
+            !readings_path_kept(kept, path->plain, path->plain_len, count_folded, &t))
                 t.has_loose = true;
         return result(&t);
+}
+
+enum match match_place(const struct rule_place *p, bool is_grant, bool is_loose,
+                       const struct host_name *host, uint16_t port, const struct path_canon *path)
+{
+        return match_where(p, is_grant, is_loose, host, port, path, NULL);
 }
 
 bool match_secret(const struct rule_secret *s, const struct host_name *host, uint16_t port,
@@ -141,6 +153,16 @@ static enum match match_headers(const struct rule_cond *c, const struct request 
         return result(&t);
 }
 
+/* query_each(q, name, ...): false when the query may be read in several ways, or not to its end. */
+static bool query_each(const struct request *q, const char *name, bool is_loose,
+                       request_visit *visit, void *ctx)
+{
+        if (!q->fields)
+                return match_query_each(q->query, q->query_len, name, is_loose, visit, ctx);
+        fields_each(q->fields, name, is_loose, visit, ctx);
+        return fields_is_plain(q->fields) && !fields_is_cut(q->fields);
+}
+
 /* A field of the query, or of the body's form. Loosely each also counts under any name that a
  * server may take for it; exactly only under its own. */
 static enum match match_query(const struct rule_cond *c, const struct request *q, bool is_loose)
@@ -148,11 +170,11 @@ static enum match match_query(const struct rule_cond *c, const struct request *q
         struct tally t = {.glob = &c->value, .is_loose = is_loose};
         if (!q->query)
                 return MATCH_NO;
-        if (!match_query_each(q->query, q->query_len, c->name, false, count, &t))
+        if (!query_each(q, c->name, false, count, &t))
                 return MATCH_SOME; /* who knows what the server makes of it */
         if (t.fit == 0 && is_loose) {
                 struct tally other = {.glob = &c->value, .is_loose = true};
-                match_query_each(q->query, q->query_len, c->name, true, count, &other);
+                query_each(q, c->name, true, count, &other);
                 t.has_loose = other.fit || other.has_loose;
         }
         return result(&t);
@@ -177,6 +199,7 @@ static enum match match_body(enum rule_where where, const struct rule_cond *c,
                         struct tally other = {.glob = &c->value, .is_loose = true};
                         q->body_each(q->body_ctx, where, c->name, true, count, &other);
                         t.has_loose = other.fit || other.has_loose;
+                        t.is_dark |= other.is_dark;
                 }
                 if (t.is_dark && (is_grant || (t.fit == 0 && !t.has_loose)))
                         return MATCH_UNREADABLE;
@@ -200,9 +223,53 @@ bool match_has_form(const struct request *q)
         return false;
 }
 
+/* Documents of GraphQL that stand in the URL: GET /graphql?query=... */
+struct url_graphql {
+        struct tally t;
+        bool is_there;
+};
+
+static void url_document(void *ctx, const char *text, size_t n)
+{
+        struct url_graphql *u = ctx;
+        u->is_there = true;
+        if (n == 0 || !body_graphql_each(text, n, count, &u->t))
+                u->t.is_dark = true;
+}
+
+/* url_kept(ctx, ...): a document that the server keeps is named; what is in it is not known. */
+static void url_kept(void *ctx, const char *text, size_t n)
+{
+        struct url_graphql *u = ctx;
+        (void)text, (void)n;
+        u->is_there = u->t.is_dark = true;
+}
+
+/* match_graphql(c, q, ...): servers take the document from the URL or from the body, and when both
+ * have one, either. A refusal needs one of them, a grant both. */
+static enum match match_graphql(const struct rule_cond *c, const struct request *q, bool is_grant,
+                                bool is_loose)
+{
+        static const char *const kept[] = {"extensions", "documentId", "queryId", "doc_id"};
+        struct url_graphql u = {.t = {.glob = &c->value, .is_loose = is_loose}};
+        bool is_plain = !q->query || query_each(q, "query", true, url_document, &u);
+        for (size_t i = 0; q->query && i < sizeof kept / sizeof *kept; i++)
+                query_each(q, kept[i], true, url_kept, &u);
+        if (!u.is_there)
+                return match_body(RULE_BODY, c, q, is_grant, is_loose);
+        bool is_dark = u.t.is_dark || !is_plain;
+        enum match m = result(&u.t);
+        if (is_dark && (is_grant || m == MATCH_NO))
+                return MATCH_UNREADABLE;
+        bool is_decided = is_grant ? m != MATCH_ALL : m != MATCH_NO;
+        if (is_decided || q->body == REQUEST_BODY_NONE)
+                return m;
+        return match_body(RULE_BODY, c, q, is_grant, is_loose);
+}
+
 /* Many servers take a field from the query or from the form, whichever has it. */
-static enum match match_cond(const struct rule_cond *c, const struct request *q, bool is_grant,
-                             bool is_loose)
+static enum match match_cond_now(const struct rule_cond *c, const struct request *q, bool is_grant,
+                                 bool is_loose)
 {
         enum match m;
         switch (c->where) {
@@ -221,11 +288,31 @@ static enum match match_cond(const struct rule_cond *c, const struct request *q,
                                 return m == MATCH_ALL ? MATCH_LOOSE : m;
                 }
                 return match_body(c->where, c, q, is_grant, is_loose);
-        case RULE_JSON:
         case RULE_BODY:
+                if (strcmp(c->name, "graphql") == 0)
+                        return match_graphql(c, q, is_grant, is_loose);
+                return match_body(c->where, c, q, is_grant, is_loose);
+        case RULE_JSON:
                 return match_body(c->where, c, q, is_grant, is_loose);
         }
         return MATCH_SOME;
+}
+
+static enum match match_cond(const struct rule_cond *c, const struct request *q, bool is_grant,
+                             bool is_loose)
+{
+        unsigned how = 1u + is_grant + 2u * is_loose;
+        if (!q->memo)
+                return match_cond_now(c, q, is_grant, is_loose);
+        size_t at = ((uintptr_t)c >> 4) % (sizeof q->memo->at / sizeof *q->memo->at);
+        if (q->memo->at[at].cond != c || q->memo->at[at].query != q->query ||
+            q->memo->at[at].how != how) {
+                q->memo->at[at].got = (uint8_t)match_cond_now(c, q, is_grant, is_loose);
+                q->memo->at[at].cond = c;
+                q->memo->at[at].query = q->query;
+                q->memo->at[at].how = (uint8_t)how;
+        }
+        return (enum match)q->memo->at[at].got;
 }
 
 static bool speaks_of(enum rule_verdict v, enum request_kind k)
@@ -268,8 +355,8 @@ enum match match_rule(const struct rule *r, const struct request *q)
         bool is_loose = is_read && r->verdict != RULE_ALLOW;
         if (is_read && !speaks_of_method(r, q->method, is_loose))
                 return MATCH_NO;
-        enum match all = match_place(&r->place, rule_is_grant(r->verdict), is_loose, q->host,
-                                     q->port, is_read ? q->path : NULL);
+        enum match all = match_where(&r->place, rule_is_grant(r->verdict), is_loose, q->host,
+                                     q->port, is_read ? q->path : NULL, q->readings);
         if (all == MATCH_NO)
                 return MATCH_NO;
         if (!is_read) {

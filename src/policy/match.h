@@ -12,7 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct fields;
 struct path_canon;
+struct readings_kept;
+struct match_memo;
 
 enum request_kind {
         REQUEST_HTTP,   /* a request that was read: allow, ask and deny speak of it */
@@ -48,6 +51,10 @@ struct request {
         size_t query_len;
         const struct request_header *headers;
         size_t headers_n;
+        /* What is found out once and asked for often; each NULL: it is found out each time. */
+        const struct fields *fields;    /* of the query */
+        struct readings_kept *readings; /* of the path */
+        struct match_memo *memo;        /* which conditions hold */
         enum request_body body;
         bool is_partial; /* unreadable, and not all that a server may find was looked at */
         bool is_message; /* the body is a message of the WebSocket that this request opened */
@@ -72,6 +79,16 @@ enum match {
 
 enum match match_rule(const struct rule *, const struct request *);
 
+/* Whether a condition holds of a request does not depend on its method, host and path: for requests
+ * that differ in nothing else (override.h) it is found out once. Zeroed is ready. */
+struct match_memo {
+        struct {
+                const struct rule_cond *cond;
+                const char *query;
+                uint8_t how, got;
+        } at[32];
+};
+
 /* match_place(place, is_grant, is_loose, host, port, path): the part about where. ${is_grant}: what
  * a place without a port means. ${is_loose}: in every reading that a server may have of ${path}, as
  * a refusal or a question wants it. ${path} may be NULL when
@@ -89,7 +106,7 @@ bool match_secret(const struct rule_secret *, const struct host_name *, uint16_t
 bool match_has_form(const struct request *);
 
 /* match_query_each(query, len, name, is_loose, visit, ctx): each value of ${name} in "a=1&b=2",
- * decoded; also for form bodies. ${is_loose}: in every spelling of the name that a server may take
+ * decoded; for a text that is looked at once (fields.h has the index). ${is_loose}: in every spelling of the name that a server may take
  * for it (readings.h). False when another program might read the query in another way (a broken escape,
  * a bare ";"), after visiting what the usual reading gives. */
 bool match_query_each(const char *query, size_t len, const char *name, bool is_loose,

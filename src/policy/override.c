@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "policy/fields.h"
 #include "policy/path_canon.h"
 #include "policy/readings.h"
 
@@ -56,12 +57,14 @@ static const struct {
         {"x-envoy-original-host", OVER_HOST},
         {"forwarded", OVER_FORWARDED},
 };
-static const char *const over_fields[] = {"_method", "x-http-method-override", "_http_method"};
+const char *const override_fields[OVERRIDE_FIELDS] = {"_method", "x-http-method-override",
+                                                      "_http_method"};
 enum { OVER_HEADERS_N = sizeof over_headers / sizeof *over_headers };
-enum { OVER_FIELDS_N = sizeof over_fields / sizeof *over_fields };
 
 /* What a request may be instead; the first of each kind is what it says itself. */
 enum { OVER_MAX = 5, OVER_METHOD_MAX = 32 };
+/* Of all that methods, paths and hosts make together: each is a search of the whole policy. */
+enum { OVER_ALL_MAX = 16 };
 
 struct overs {
         const struct request *plain;
@@ -72,12 +75,15 @@ struct overs {
         const struct path_canon *path_of[OVER_MAX];
         const char *query_of[OVER_MAX];
         size_t query_len[OVER_MAX], paths_n;
+        struct fields *fields[OVER_MAX]; /* of the queries; owned */
+        struct readings_kept readings[OVER_MAX];
+        struct match_memo memo;
         struct host_name hosts[OVER_MAX];
         uint16_t ports[OVER_MAX];
         size_t hosts_n;
-        const char *by;    /* the name that was looked at last */
+        const char *by;    /* the header or field that was looked at last; NULL: all of it */
         const char *fault; /* what cannot be judged at all: a sentence's end */
-        char *faulty;      /* and by which header; owned */
+        char *faulty;      /* and its beginning; owned */
 };
 
 static void over_fault(struct overs *o, const char *fault)
@@ -85,7 +91,7 @@ static void over_fault(struct overs *o, const char *fault)
         if (o->fault)
                 return;
         o->fault = fault;
-        o->faulty = str_dup(o->by);
+        o->faulty = o->by ? str_fmt("its header or field %s", o->by) : str_dup("it");
 }
 
 /* --- collecting -------------------------------------------------------------------------------- */
@@ -157,6 +163,20 @@ static void over_host(struct overs *o, const char *s, size_t n)
         o->ports[o->hosts_n++] = (uint16_t)port;
 }
 
+/* over_fields_of(o, p, query, len): of the p-th path. */
+static void over_fields_of(struct overs *o, size_t p, const char *query, size_t len)
+{
+        size_t used;
+        if (!query || len == 0)
+                return;
+        o->fields[p] = fields_of(query, len);
+        while (fields_step(o->fields[p], &used) == 0)
+                ;
+        o->by = NULL;
+        if (fields_is_cut(o->fields[p]))
+                over_fault(o, "has more than 4096 fields in its query");
+}
+
 /* over_path(o, s, n): PATH[?QUERY], with a slash in front or not. */
 static void over_path(struct overs *o, const char *s, size_t n)
 {
@@ -181,6 +201,7 @@ static void over_path(struct overs *o, const char *s, size_t n)
         o->query_len[at] = mark ? n - path_n - 1 : 0;
         o->queries[at] = mark ? str_fmt("%.*s", (int)o->query_len[at], mark + 1) : NULL;
         o->query_of[at] = o->queries[at];
+        over_fields_of(o, at, o->query_of[at], o->query_len[at]);
 }
 
 /* over_target(o, s, n): a path, or a URL with a host of its own. */
@@ -224,7 +245,7 @@ static void over_prefix(struct overs *o, const char *s, size_t n)
 static void over_forwarded(struct overs *o, const char *s, size_t n)
 {
         const char *end = s + n;
-        while (s < end) {
+        while (s < end && !o->fault) {
                 size_t len = 0;
                 while (s + len < end && s[len] != ';' && s[len] != ',')
                         len++;
@@ -240,7 +261,7 @@ static void over_forwarded(struct overs *o, const char *s, size_t n)
 static void over_list(struct overs *o, const char *s, size_t n, enum over_what what)
 {
         const char *end = s + n;
-        while (s <= end) {
+        while (s <= end && !o->fault) {
                 const char *comma = s < end ? memchr(s, ',', (size_t)(end - s)) : NULL;
                 size_t len = (size_t)((comma ? comma : end) - s);
                 if (what == OVER_METHOD)
@@ -284,27 +305,29 @@ static void over_collect(struct overs *o, const struct request *q)
                 for (size_t k = 0; k < OVER_HEADERS_N; k++)
                         if (readings_header_is(q->headers[i].name, over_headers[k].header))
                                 over_header(o, over_headers[k].what, &q->headers[i]);
-        for (size_t k = 0; k < OVER_FIELDS_N; k++) {
-                o->by = over_fields[k];
-                if (q->query && memchr(q->query, '=', q->query_len))
-                        match_query_each(q->query, q->query_len, over_fields[k], true, over_method,
-                                         o);
+        for (size_t k = 0; k < OVERRIDE_FIELDS; k++) {
+                o->by = override_fields[k];
+                if (o->fields[0])
+                        fields_each(o->fields[0], override_fields[k], true, over_method, o);
                 if (!q->is_message &&
                     (q->body == REQUEST_BODY_READ || q->body == REQUEST_BODY_UNREADABLE))
-                        q->body_each(q->body_ctx, RULE_FORM, over_fields[k], true, over_method, o);
+                        q->body_each(q->body_ctx, RULE_FORM, override_fields[k], true, over_method,
+                                     o);
         }
 }
 
 /* --- judging ----------------------------------------------------------------------------------- */
 
 /* over_request(o, m, p, h): the request with its m-th method, p-th path and h-th host. */
-static struct request over_request(const struct overs *o, size_t m, size_t p, size_t h)
+static struct request over_request(struct overs *o, size_t m, size_t p, size_t h)
 {
         struct request q = *o->plain;
         q.method = o->methods[m];
         q.path = o->path_of[p];
         q.query = o->query_of[p];
         q.query_len = o->query_len[p];
+        q.fields = o->fields[p];
+        q.readings = &o->readings[p];
         q.host = &o->hosts[h];
         q.port = o->ports[h];
         return q;
@@ -338,13 +361,14 @@ static void over_take(struct override *to, const struct policy_decision *d, cons
 }
 
 /* over_judge(policy, o, m, p, h, is_open, to): one of the requests that it may be. */
-static void over_judge(const struct policy *policy, const struct overs *o, size_t m, size_t p,
-                       size_t h, bool is_open, struct override *to)
+static void over_judge(const struct policy *policy, struct overs *o, size_t m, size_t p, size_t h,
+                       bool is_open, struct override *to)
 {
         struct policy_decision d;
-        struct request other = over_request(o, m, p, h);
         if (m + p + h == 0)
                 return; /* as it is; that was asked first */
+        struct request other = over_request(o, m, p, h);
+        to->judged++;
         policy_decide(policy, &other, &d);
         if (over_is_worse(&d, is_open, &to->decision))
                 over_take(to, &d, &other);
@@ -383,6 +407,7 @@ static void over_form(const struct policy *policy, const struct overs *o, bool i
                 struct request other = *q;
                 struct policy_decision d;
                 other.method = usual[i];
+                to->judged++;
                 policy_decide(policy, &other, &d);
                 if (!over_is_worse(&d, is_open, &to->decision))
                         continue;
@@ -404,42 +429,71 @@ static void over_form(const struct policy *policy, const struct overs *o, bool i
         }
 }
 
-void override_decide(const struct policy *policy, const struct request *q, bool is_open,
-                     struct override *to)
+/* over_judge_all(policy, o, is_open, to): as each of the requests that it may be. */
+static void over_judge_all(const struct policy *policy, struct overs *o, bool is_open,
+                           struct override *to)
 {
-        *to = (struct override){0};
+        o->by = NULL;
+        if (o->hosts_n * o->paths_n * o->methods_n > OVER_ALL_MAX)
+                over_fault(o, "names too many other methods, paths and hosts in its headers");
+        for (size_t h = 0; h < o->hosts_n && !o->fault; h++)
+                for (size_t p = 0; p < o->paths_n; p++)
+                        for (size_t m = 0; m < o->methods_n; m++)
+                                over_judge(policy, o, m, p, h, is_open, to);
+}
+
+/* over_begin(o, q): as it is. */
+static void over_begin(struct overs *o, const struct request *q)
+{
+        o->plain = q;
+        o->path_of[0] = q->path;
+        o->query_of[0] = q->query;
+        o->query_len[0] = q->query_len;
+        o->hosts[0] = *q->host;
+        o->ports[0] = q->port;
+        o->methods_n = o->paths_n = o->hosts_n = 1;
+        snprintf(o->methods[0], OVER_METHOD_MAX, "%s", q->method);
+}
+
+static void over_decide(const struct policy *policy, const struct request *q, struct overs *o,
+                        bool is_open, struct override *to)
+{
         policy_decide(policy, q, &to->decision);
         bool is_settled = to->decision.verdict == POLICY_NEEDS_BODY ||
                           (to->decision.verdict == POLICY_DENY && !over_is_silent(&to->decision));
         if (is_settled)
                 return;
-        struct overs o = {.plain = q,
-                          .path_of = {q->path},
-                          .query_of = {q->query},
-                          .query_len = {q->query_len},
-                          .hosts = {*q->host},
-                          .ports = {q->port},
-                          .methods_n = 1,
-                          .paths_n = 1,
-                          .hosts_n = 1};
-        snprintf(o.methods[0], OVER_METHOD_MAX, "%s", q->method);
-        over_collect(&o, q);
-        for (size_t h = 0; h < o.hosts_n; h++)
-                for (size_t p = 0; p < o.paths_n; p++)
-                        for (size_t m = 0; m < o.methods_n; m++)
-                                over_judge(policy, &o, m, p, h, is_open, to);
-        over_form(policy, &o, is_open, to);
-        if (o.fault && to->decision.verdict != POLICY_DENY) {
+        over_begin(o, q);
+        over_collect(o, q);
+        over_judge_all(policy, o, is_open, to);
+        over_form(policy, o, is_open, to);
+        if (o->fault && to->decision.verdict != POLICY_DENY) {
                 override_free(to);
                 to->decision = (struct policy_decision){0};
-                to->why = str_fmt("its header or field %s %s, and some servers go by it", o.faulty,
-                                  o.fault);
+                to->why = str_fmt("%s %s, and some servers go by it", o->faulty, o->fault);
+        }
+        for (size_t i = 1; i < o->paths_n; i++) {
+                path_canon_free(&o->paths[i]);
+                free(o->queries[i]);
+        }
+}
+
+void override_decide(const struct policy *policy, const struct request *q, bool is_open,
+                     struct override *to)
+{
+        struct overs o = {0};
+        struct request own = *q;
+        *to = (struct override){.judged = 1};
+        over_fields_of(&o, 0, q->query, q->query_len);
+        own.fields = o.fields[0];
+        own.readings = &o.readings[0];
+        own.memo = &o.memo;
+        over_decide(policy, &own, &o, is_open, to);
+        for (size_t i = 0; i < OVER_MAX; i++) {
+                readings_kept_free(&o.readings[i]);
+                fields_free(o.fields[i]);
         }
         free(o.faulty);
-        for (size_t i = 1; i < o.paths_n; i++) {
-                path_canon_free(&o.paths[i]);
-                free(o.queries[i]);
-        }
 }
 
 void override_free(struct override *o)

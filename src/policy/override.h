@@ -14,6 +14,7 @@ struct override {
         char *why;  /* "its header x-original-url makes it GET a.org/private": NULL when the request
                      * as it is decided; owned */
         char *cure; /* then: the line that would allow that, or NULL; owned */
+        size_t judged; /* how many requests it may be were held against the policy */
 };
 
 /* override_decide(policy, request, is_open, o): ${is_open}: what no line speaks of passes (level
@@ -21,6 +22,10 @@ struct override {
 void override_decide(const struct policy *, const struct request *, bool is_open,
                      struct override *);
 void override_free(struct override *);
+
+/* The fields of a query or a body that stand for the method. */
+enum { OVERRIDE_FIELDS = 3 };
+extern const char *const override_fields[OVERRIDE_FIELDS];
 
 /* override_moves(name): may a header of this name, in small letters, make another path of a
  * request? */

@@ -72,7 +72,8 @@ static unsigned readings_apply(const char *s, size_t n, bool is_escaped)
                         apply |= READ_PARAMS | READ_LATE | READ_MERGE;
                 if (s[i] == PATH_ENC_SLASH || s[i] == '\\')
                         apply |= READ_SLASHES | READ_MERGE;
-                if ((is_last && (s[i] == '.' || s[i] == ' ')) || (s[i] == ':' && s[i + 1] == '$'))
+                if ((is_last && (s[i] == '.' || s[i] == ' ')) ||
+                    (s[i] == ':' && i + 1 < n && s[i + 1] == '$'))
                         apply |= READ_TRIM | READ_MERGE;
                 if (s[i] == '/' && i + 1 < n && s[i + 1] == '/')
                         apply |= READ_MERGE;
@@ -96,10 +97,22 @@ static size_t readings_make(unsigned set, char *s, size_t n)
         return n;
 }
 
+/* readings_show_path(r, s, n): also without the slash at its end. */
+static void readings_show_path(struct readings *r, const char *s, size_t n)
+{
+        readings_show(r, s, n);
+        if (n > 1 && s[n - 1] == '/' && !r->is_over)
+                readings_show(r, s, n - 1);
+}
+
 bool readings_path(const char *plain, size_t len, readings_visit *visit, void *ctx)
 {
         struct readings r = {.visit = visit, .ctx = ctx, .bytes_max = READINGS_BYTES_MAX};
         bool is_escaped = memchr(plain, '%', len) || !fold_is_plain(plain, len);
+        if (!is_escaped && readings_apply(plain, len, false) == 0) { /* as most are */
+                readings_show_path(&r, plain, len);
+                return !r.is_cut;
+        }
         size_t room = len * (is_escaped ? FOLD_GROWTH : 1);
         char *folded = readings_room(room), *decoded = readings_room(room);
         char *out = readings_room(room);
@@ -115,15 +128,50 @@ bool readings_path(const char *plain, size_t len, readings_visit *visit, void *c
                 const char *from = set & READ_PERCENT ? decoded : folded;
                 size_t n = set & READ_PERCENT ? decoded_n : folded_n;
                 memcpy(out, from, n);
-                n = readings_make(set, out, n);
-                readings_show(&r, out, n);
-                if (n > 1 && out[n - 1] == '/' && !r.is_over)
-                        readings_show(&r, out, n - 1);
+                readings_show_path(&r, out, readings_make(set, out, n));
         }
         free(folded);
         free(decoded);
         free(out);
         return !r.is_cut;
+}
+
+static bool readings_keep(void *ctx, const char *text, size_t len)
+{
+        struct readings_kept *k = ctx;
+        if (k->n == READINGS_MAX)
+                return false;
+        if (k->texts_cap - k->texts_len < len) {
+                k->texts_cap = 2 * k->texts_cap + len;
+                k->texts = realloc(k->texts, k->texts_cap);
+                if (!k->texts)
+                        str_no_memory();
+        }
+        if (len)
+                memcpy(k->texts + k->texts_len, text, len);
+        k->texts_len += len;
+        k->ends[k->n++] = (uint32_t)k->texts_len;
+        return true;
+}
+
+bool readings_path_kept(struct readings_kept *k, const char *plain, size_t len,
+                        readings_visit *visit, void *ctx)
+{
+        if (!k)
+                return readings_path(plain, len, visit, ctx);
+        if (!k->is_made)
+                k->is_whole = readings_path(plain, len, readings_keep, k);
+        k->is_made = true;
+        for (size_t i = 0, from = 0; i < k->n; from = k->ends[i++])
+                if (!visit(ctx, k->texts ? k->texts + from : "", k->ends[i] - from))
+                        return true;
+        return k->is_whole;
+}
+
+void readings_kept_free(struct readings_kept *k)
+{
+        free(k->texts);
+        *k = (struct readings_kept){0};
 }
 
 static void readings_show_trimmed(struct readings *r, const char *s, size_t n)
@@ -172,40 +220,109 @@ bool readings_value(const char *value, size_t len, readings_visit *visit, void *
         return true;
 }
 
-/* readings_name(s, n, out, is_cut): the name as PHP and its like keep it. */
-static size_t readings_name(const char *s, size_t n, char *out, bool is_cut)
+/* name_fold(s, n, is_whole, is_cut, r): the name as PHP and its like keep it. True: it is an array,
+ * and has a reading without [...] too. */
+static bool name_fold(const char *s, size_t n, bool is_whole, bool is_cut, char room[READINGS_NAME],
+                      struct readings_name *r)
 {
-        n = fold_text(s, n, out);
-        size_t from = 0, at = 0;
-        while (from < n && out[from] == ' ')
-                from++;
-        for (size_t i = from; i < n && out[i]; i++) {
-                if (is_cut && out[i] == '[' && i > from)
+        char folded[READINGS_NAME_LOOK * FOLD_GROWTH];
+        size_t at = 0, len = 0;
+        bool is_array = false;
+        n = fold_text(s, n, folded);
+        while (at < n && folded[at] == ' ')
+                at++;
+        *r = (struct readings_name){.text = room, .is_open = !is_whole};
+        for (size_t from = at; at < n; at++) {
+                char c = folded[at];
+                is_array |= c == '[' && at > from;
+                if (c == 0 || (is_cut && is_array)) { /* nothing behind it counts */
+                        r->is_open = false;
                         break;
-                out[at++] = (char)(out[i] == ' ' || out[i] == '.' ? '_' : out[i]);
+                }
+                if (len == READINGS_NAME) {
+                        r->is_open = true;
+                        break;
+                }
+                room[len++] = (char)(c == ' ' || c == '.' ? '_' : c);
         }
-        return at;
+        r->len = len;
+        return is_array;
+}
+
+/* name_known(s, n): how much of a decoded beginning cannot change, whatever follows: up to the first
+ * % that may still become the beginning of an escape. */
+static size_t name_known(const char *s, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                if (s[i] != '%')
+                        continue;
+                char one = i + 1 < n ? s[i + 1] : '%', two = i + 2 < n ? s[i + 2] : '%';
+                bool is_begun = one == '%' || (one | 32) == 'u' || path_step_hex(one) >= 0;
+                bool goes_on = one == '%' || two == '%' || path_step_hex(two) >= 0;
+                if (is_begun && goes_on)
+                        return i;
+        }
+        return n;
+}
+
+static void name_add(const char *s, size_t n, bool is_whole, struct readings_names *out)
+{
+        if (name_fold(s, n, is_whole, false, out->room[out->n], &out->at[out->n])) {
+                out->n++;
+                name_fold(s, n, is_whole, true, out->room[out->n], &out->at[out->n]);
+        }
+        out->n++;
+}
+
+void readings_names(const char *name, size_t len, bool is_whole, struct readings_names *out)
+{
+        char copy[READINGS_NAME_LOOK];
+        out->n = 0;
+        if (len > sizeof copy) {
+                len = sizeof copy;
+                is_whole = false;
+        }
+        name_add(name, len, is_whole, out);
+        if (len == 0 || !memchr(name, '%', len))
+                return;
+        memcpy(copy, name, len);
+        size_t n = path_step_decode(copy, len);
+        name_add(copy, is_whole ? n : name_known(copy, n), is_whole, out);
+}
+
+void readings_want(const char *want, struct readings_names *out)
+{
+        size_t n = strlen(want);
+        bool is_whole = n <= READINGS_NAME_LOOK;
+        name_fold(want, is_whole ? n : READINGS_NAME_LOOK, is_whole, false, out->room[0],
+                  &out->at[0]);
+        out->n = 1;
+}
+
+bool readings_is(const struct readings_name *name, const struct readings_name *want)
+{
+        bool may_be = name->len == want->len || (name->is_open && name->len < want->len);
+        return may_be && (name->len == 0 || memcmp(name->text, want->text, name->len) == 0);
+}
+
+/* A name of plain letters begins with the same one. */
+bool readings_may_begin(const char *name, size_t len, const struct readings_name *want)
+{
+        unsigned char c = len ? (unsigned char)name[0] : 0;
+        if (want->len == 0 || c <= ' ' || c >= 0x80 || c == '%' || c == '+')
+                return true;
+        return (c >= 'A' && c <= 'Z' ? c | 32 : c == '.' ? '_' : c) == (unsigned char)want->text[0];
 }
 
 bool readings_name_is(const char *name, size_t len, const char *want)
 {
-        size_t want_len = strlen(want);
-        if (len == want_len && memcmp(name, want, len) == 0)
-                return true;
-        char *a = readings_room((len + want_len) * FOLD_GROWTH), *b = a + len * FOLD_GROWTH;
-        char *copy = readings_room(len);
-        bool is_same = false;
-        for (int k = 0; k < 4 && !is_same; k++) { /* with and without [...], decoded once more */
-                bool is_cut = k & 1;
-                memcpy(copy, name, len);
-                size_t copy_n = k & 2 ? path_step_decode(copy, len) : len;
-                size_t an = readings_name(copy, copy_n, a, is_cut);
-                size_t bn = readings_name(want, want_len, b, false);
-                is_same = an == bn && memcmp(a, b, an) == 0;
-        }
-        free(a);
-        free(copy);
-        return is_same;
+        struct readings_names one, names;
+        readings_want(want, &one);
+        readings_names(name, len, true, &names);
+        for (size_t i = 0; i < names.n; i++)
+                if (readings_is(&names.at[i], &one.at[0]))
+                        return true;
+        return false;
 }
 
 /* PHP makes one character of - _ . and blanks, other CGI programs of everything but letters and
