@@ -36,6 +36,10 @@ door_box flood --secret "FLOOD_KEY@api.example.test" \
 	--allow "$(plain_rule '*' flood.example.test "$(port flood)")" --allow "$(plain_rule '*' honest.example.test "$(port honest)")" \
 	--allow "$(tls_rule '*' h2.example.test "$(port h2)")" --allow "$(tls_rule '*' tls.example.test "$(port h2)")" \
 	--allow "$(tls_rule '*' cert.example.test "$(port cert)")" \
+	--allow "$(plain_rule '*' api.example.test "$(port flood)")" \
+	--deny '* form.example.test form:Action=Delete*' --deny '* form.example.test body:xml/action=Delete*' \
+	--deny '* form.example.test json:/a/b=c' --deny '* form.example.test/private/**' --deny '* form.example.test/x/*/y q:b=c' \
+	--allow "$(plain_rule 'GET,POST' form.example.test "$(port flood)")" \
 	--allow "$(plain_rule '*' body.example.test "$(port flood)") json:/a=b" >/dev/null
 check "a box with a secret starts" $?
 cp tests/door/flood_client.py tests/door/flood_bodies.py tests/door/h2raw.py "$work/ws/"
@@ -126,6 +130,31 @@ windows() {
 	in_box flood /usr/bin/python3 flood_client.py get:br:1 1 >"$work/after" 2>&1
 	same "afterwards there is memory again" "$(cat "$work/after")" "answered 2 of 2; attack 200=1"
 }
+# held: what is held for somebody is asked for before it grows. Beyond the account the one request hears so.
+held() {
+	flood "answers with tokens that come to no end" 64 "lend:any:600"
+	[ "$(status_n 503)" -ge 300 ]
+	check "those that there is no memory for are 503" $? "$(cat "$work/flood.out")"
+	local kind
+	for kind in head trailer packed body; do
+		flood "requests that come to no end: $kind" 64 "unfinished:$kind:$(by_tier 400 1500)"
+	done
+	in_box flood /usr/bin/python3 flood_client.py get:br:1 1 >"$work/after" 2>&1
+	same "afterwards there is memory for others" "$(cat "$work/after")" "answered 2 of 2; attack 200=1"
+}
+# conditions: bodies and heads that many conditions look into are read once, and a bounded number of times.
+conditions() {
+	flood "forms of very many fields" 64 "form:fields+names+semi+values+parts:$(by_tier 1 4)"
+	is_soak || same "each of them is refused" "$(grep -o 'attack.*' "$work/flood.out")" "attack fields-403=1 names-403=1 parts-403=1 semi-403=1 values-403=1"
+	flood "other bodies of very many values" 64 "form:amp+keys+deep+elements+roots:$(by_tier 1 4)"
+	floods "heads that may be many requests" 64 heads:{override,list,query,path}:"$(by_tier 3 10)"
+	same "a form of too many fields is refused in a sentence" "$(in_box flood /usr/bin/python3 -c '
+import http.client
+c = http.client.HTTPConnection("form.example.test", 80)
+c.request("POST", "/form", "a&" * 5000, {"Content-Type": "application/x-www-form-urlencoded"})
+r = c.getresponse()
+print(r.status, b"more than 4096 fields" in r.read())' 2>&1)" "403 True"
+}
 slow() {
 	floods "slow bodies, both ways" 64 "slow:up:$(by_tier 100 1000)" "get:slow:$(by_tier 50 500)"
 	floods "chunks of one byte, both ways" 64 "chunks:up:$(by_tier 20000 300000)" "get:chunks:3"
@@ -158,7 +187,9 @@ rules() {
 	wait "$pid"
 	check "and the others are answered" $? "$(cat "$work/busy.out")"
 }
-run_parts codings windows slow idle frames heads rules
+# status_n STATUS: how often the last attack got it.
+status_n() { sed -n "s/.* $1=\([0-9]*\).*/\1/p" "$work/flood.out" | grep . || echo 0; }
+run_parts codings windows held conditions slow idle frames heads rules
 
 # --- what the door counted ----------------------------------------------------------------------------------------------
 

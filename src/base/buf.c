@@ -14,17 +14,39 @@ void buf_free(struct buf *b)
         *b = (struct buf){.max = b->max};
 }
 
+/* buf_need(b, n, &need): its length with ${n} more bytes; false beyond the ceiling. */
+static bool buf_need(const struct buf *b, size_t n, size_t *need)
+{
+        size_t max = b->max ? b->max : BUF_DEFAULT_MAX;
+        return !b->is_broken && !__builtin_add_overflow(b->len, n, need) && *need <= max;
+}
+
+/* buf_cap(b, need): twice as much each time; what is large grows by a quarter, so that it does not
+ * take much more than it holds. */
+static size_t buf_cap(const struct buf *b, size_t need)
+{
+        enum { LARGE = 1 << 20 };
+        size_t cap = b->cap ? b->cap : 256;
+        while (cap < need)
+                cap += cap < LARGE ? cap : cap / 4;
+        return cap;
+}
+
+size_t buf_more(const struct buf *b, size_t n)
+{
+        size_t need;
+        return buf_need(b, n, &need) && need > b->cap ? buf_cap(b, need) - b->cap : 0;
+}
+
 uint8_t *buf_room(struct buf *b, size_t n)
 {
-        size_t need, max = b->max ? b->max : BUF_DEFAULT_MAX;
-        if (b->is_broken || __builtin_add_overflow(b->len, n, &need) || need > max) {
+        size_t need;
+        if (!buf_need(b, n, &need)) {
                 b->is_broken = true;
                 return NULL;
         }
         if (need > b->cap) {
-                size_t cap = b->cap ? b->cap : 256;
-                while (cap < need)
-                        cap *= 2;
+                size_t cap = buf_cap(b, need);
                 uint8_t *p = realloc(b->data, cap);
                 if (!p)
                         str_no_memory();

@@ -22,6 +22,9 @@ struct buf {
 void buf_free(struct buf *);
 #define _cleanup_buf_ __attribute__((cleanup(buf_free)))
 
+/* buf_more(b, n): by how much its memory will grow when ${n} more bytes are put. 0: there is room,
+ * or they will not be put at all. */
+size_t buf_more(const struct buf *, size_t n);
 /* buf_room(b, n): make room for ${n} more bytes; returns where they go, or NULL and broken. */
 uint8_t *buf_room(struct buf *, size_t n);
 void buf_put(struct buf *, const void *, size_t);

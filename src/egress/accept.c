@@ -60,8 +60,12 @@ void accept_init(struct door *d)
 static bool is_crowded(const struct door *d)
 {
         const struct account *a = &d->account;
+        size_t guests = d->guests_n * GUEST_COST;
+        /* Connections alone leave a quarter for what is sent over them. Who holds much through a few
+         * (account.h) keeps nobody out. */
         return d->conns_n >= d->conns_max ||
-               (a->limit && a->now + d->guests_n * GUEST_COST >= a->limit - a->limit / 8);
+               (a->limit && (d->conns_held + guests >= a->limit - a->limit / 4 ||
+                             a->now + guests >= a->limit - a->limit / 16));
 }
 
 void accept_ended(struct door *d)

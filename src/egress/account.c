@@ -2,7 +2,10 @@
  * but whether there is room. */
 #include "egress/account.h"
 
+#include "base/buf.h"
+
 #include <stdlib.h>
+#include <string.h>
 
 /* In front of what account_alloc gives out; keeps the alignment of malloc. */
 union account_mark {
@@ -17,16 +20,50 @@ static void account_add(struct account *a, size_t n)
                 a->peak = a->now;
 }
 
-bool account_take(struct account *a, size_t n)
+/* account_ask(a, more, size): ${more} bytes for a thing that has ${size} then. */
+static bool account_ask(struct account *a, size_t more, size_t size)
 {
         if (!a)
                 return true;
-        if (a->limit && (n > a->limit || a->now > a->limit - n)) {
+        uint64_t most = size <= ACCOUNT_SMALL ? a->limit : a->limit - a->limit / 8;
+        if (a->limit && (more > most || a->now > most - more)) {
                 a->refused++;
                 return false;
         }
-        account_add(a, n);
+        account_add(a, more);
         return true;
+}
+
+bool account_take(struct account *a, size_t n)
+{
+        return account_ask(a, n, n);
+}
+
+bool account_grow(struct account *a, size_t *charged, size_t more)
+{
+        if (more == 0)
+                return true;
+        if (!account_ask(a, more, *charged + more))
+                return false;
+        *charged += more;
+        return true;
+}
+
+uint8_t *account_room(struct account *a, size_t *charged, struct buf *b, size_t n)
+{
+        size_t more = buf_more(b, n);
+        if (more && !account_ask(a, more, b->cap + more))
+                return NULL;
+        *charged += more;
+        return buf_room(b, n);
+}
+
+bool account_put(struct account *a, size_t *charged, struct buf *b, const void *p, size_t n)
+{
+        uint8_t *to = n ? account_room(a, charged, b, n) : NULL;
+        if (to)
+                memcpy(to, p, n);
+        return to || n == 0;
 }
 
 void account_give(struct account *a, size_t n)

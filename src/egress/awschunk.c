@@ -52,6 +52,11 @@ size_t awschunk_held(const struct awschunk *c)
         return sizeof *c + c->bytes.cap;
 }
 
+size_t awschunk_more(const struct awschunk *c, size_t n)
+{
+        return buf_more(&c->bytes, n);
+}
+
 void awschunk_free(struct awschunk *c)
 {
         if (!c)
@@ -165,9 +170,7 @@ static int on_head(struct awschunk *c, struct awschunk_unit *u, struct err *err)
                                "x-amz-decoded-content-length says");
         if (size) {
                 c->state = DATA;
-                c->left = size;
-                buf_room(&c->bytes, size + 2);
-                c->bytes.len -= size + 2; /* the room stays */
+                c->left = size; /* no room is made for it: it may never come */
                 return 0;
         }
         if (!c->has_trailer) {

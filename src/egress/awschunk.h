@@ -41,6 +41,8 @@ struct awschunk;
 struct awschunk *awschunk_new(bool has_trailer, uint64_t length);
 void awschunk_free(struct awschunk *);
 size_t awschunk_held(const struct awschunk *); /* bytes of memory */
+/* awschunk_more(c, n): by how much the chunk that is read can grow when ${n} bytes come. */
+size_t awschunk_more(const struct awschunk *, size_t n);
 
 /* awschunk_feed(c, &p, &n, unit, err): read on; ${p} and ${n} move. 1: ${unit} was filled and is
  * the caller's (awschunk_unit_free), there may be more; 0: everything was taken; -1 with a

@@ -6,10 +6,13 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "egress/account.h"
 #include "egress/body_int.h"
 #include "egress/undo.h"
 #include "egress/work.h"
 #include "policy/body_readers.h"
+#include "policy/fields.h"
+#include "policy/override.h"
 #include "policy/path_canon.h"
 
 #include <string.h>
@@ -75,32 +78,12 @@ static int read_type(const char *type, enum body_kind *kind, struct err *err)
         return 0;
 }
 
-static void nothing(void *ctx, const char *value, size_t len)
-{
-        (void)ctx, (void)value, (void)len;
-}
-
 static bool looks_like_json(const char *p, size_t n)
 {
         size_t i = 0;
         while (i < n && strchr(" \t\r\n", p[i]) && p[i])
                 i++;
         return i < n && (p[i] == '{' || p[i] == '[');
-}
-
-static int read_form(struct body *b)
-{
-        const char *p = (const char *)b->bytes.data;
-        if (looks_like_json(p, b->bytes.len)) {
-                /* `curl -d '{...}'` says form; many servers do not look at the type. */
-                b->json = body_json_new(p, b->bytes.len);
-                return 1;
-        }
-        if (!match_query_each(p, b->bytes.len, "", false, nothing, NULL))
-                return err_set(&b->err, E_PROTO,
-                               "the form has a broken escape or a bare \";\", which programs read "
-                               "in different ways");
-        return 0;
 }
 
 /* is_guessed(type): a type that is not read for rules, but some servers look for fields in it; in
@@ -123,91 +106,178 @@ static int begin(struct body *b, const char *type, const char *coding, const voi
         if (n > BODY_MAX)
                 return err_set(&b->err, E_PROTO, "the body is larger than %d bytes", BODY_MAX);
         if (read_type(type, &b->kind, &b->err) < 0) {
-                if (*coding == '\0' && is_guessed(type))
-                        buf_put(&b->bytes, p, n);
+                if (*coding == '\0' && is_guessed(type) &&
+                    !account_put(b->account, &b->charged, &b->bytes, p, n))
+                        body_no_room(b);
                 return -1;
         }
         if (body_decode_new(coding, p, n, b->work, b->account, &b->undo, &b->err) < 0)
                 return -1;
-        if (!b->undo)
-                buf_put(&b->bytes, p, n);
+        if (!b->undo && !account_put(b->account, &b->charged, &b->bytes, p, n))
+                return body_no_room(b);
         b->type = str_dup(type);
         return 0;
 }
 
-/* read_text(b): UTF-8 without a mark in front. What looks like JSON is read as that too, since many
- * servers do not look at the type. A message with a bracket anywhere may be JSON to a server that
- * skips a comment, a prefix of its protocol ("42[...]") or a value in front. */
-static int read_text(struct body *b)
+/* step_utf8(b): text is UTF-8 without a mark in front. */
+static int step_utf8(struct body *b)
 {
-        const char *p = (const char *)b->bytes.data;
-        size_t n = b->bytes.len, len;
-        for (size_t i = 0; i < n; i += len) {
-                len = body_utf8_len((const uint8_t *)p + i, n - i);
-                if (len == 0 || p[i] == 0)
-                        return err_set(&b->err, E_PROTO, "the text is not UTF-8");
+        const uint8_t *p = b->bytes.data;
+        size_t n = b->bytes.len;
+        while (b->checked < n) {
+                size_t from = b->checked, to = n - from < WORK_PIECE ? n : from + WORK_PIECE;
+                if (work_is_spent(b->work))
+                        return 0;
+                while (b->checked < to) {
+                        size_t len = body_utf8_len(p + b->checked, n - b->checked);
+                        if (len == 0 || p[b->checked] == 0)
+                                return err_set(&b->err, E_PROTO, "the text is not UTF-8");
+                        b->checked += len;
+                }
+                work_step(b->work, b->checked - from);
         }
         if (n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
                 return err_set(&b->err, E_PROTO, "the text begins with a byte-order mark");
-        bool is_message = b->kind == BODY_MESSAGE;
-        bool may_be_json = memchr(p, '{', n) || memchr(p, '[', n);
-        if (is_message ? may_be_json : looks_like_json(p, n))
-                b->json = body_json_new(p, n);
-        return 0;
+        return 1;
 }
 
-/* read_plain(b): its coding is undone. 1: it is read; 0: its JSON is not yet; -1 and a sentence. */
-static int read_plain(struct body *b)
+/* fields_trouble(b): why the form cannot be read, or 1. */
+static int fields_trouble(struct body *b, int r)
 {
-        buf_cstr(&b->bytes); /* readers may look at the NUL behind the end */
-        if (b->bytes.is_broken)
-                return err_set(&b->err, E_SYSTEM, "there is no memory for the body");
-        const char *text = (const char *)b->bytes.data;
-        work_step(b->work, b->kind == BODY_JSON ? 0 : b->bytes.len); /* JSON has turns of its own */
-        switch (b->kind) {
-        case BODY_JSON:
-                b->json = body_json_new(text, b->bytes.len);
-                return 0;
-        case BODY_FORM:
-                return read_form(b) < 0 ? -1 : b->json ? 0 : 1;
-        case BODY_GIT:
-                return body_git_check(text, b->bytes.len, &b->err) < 0 ? -1 : 1;
-        case BODY_TEXT:
-        case BODY_MESSAGE:
-                return read_text(b) < 0 ? -1 : b->json ? 0 : 1;
-        case BODY_MULTIPART:
-                if (body_multipart_each(b->type, text, b->bytes.len, "", false, nothing, NULL))
-                        return 1;
+        bool is_form = b->kind == BODY_FORM || b->kind == BODY_MULTIPART;
+        if (!is_form)
+                return 1; /* a text that some server might take for one */
+        if (fields_is_cut(b->fields))
+                return err_set(&b->err, E_PROTO, "of its form: " FIELDS_TOO_MANY);
+        if (r < 0)
                 return err_set(&b->err, E_PROTO,
                                "the parts of the form cannot be told apart with certainty");
+        if (!fields_is_plain(b->fields))
+                return err_set(&b->err, E_PROTO,
+                               "the form has a broken escape or a bare \";\", which programs read "
+                               "in different ways");
+        return 1;
+}
+
+/* body_charge(b): what it holds, for the account. */
+static void body_charge(struct body *b)
+{
+        account_set(b->account, &b->charged,
+                    sizeof *b + b->bytes.cap + (b->fields ? fields_held(b->fields) : 0));
+}
+
+int body_no_room(struct body *b)
+{
+        b->is_short = true;
+        return err_set(&b->err, E_SYSTEM, "%s", ACCOUNT_FULL);
+}
+
+static int step_fields(struct body *b)
+{
+        int r = 0;
+        while (r == 0) {
+                size_t used = 0;
+                if (work_is_spent(b->work))
+                        return 0;
+                if (!account_grow(b->account, &b->charged, fields_more()))
+                        return body_no_room(b);
+                r = b->parts ? body_multipart_step(b->parts, b->fields, &used)
+                             : fields_step(b->fields, &used);
+                work_step(b->work, used);
+                body_charge(b);
+        }
+        return fields_trouble(b, r);
+}
+
+/* may_be_json(b): many servers do not look at the type, and `curl -d '{...}'` says form. A message
+ * with a bracket anywhere may be JSON to a server that skips a comment, a prefix of its protocol
+ * ("42[...]") or a value in front. */
+static bool may_be_json(const struct body *b)
+{
+        const char *p = (const char *)b->bytes.data;
+        size_t n = b->bytes.len;
+        switch (b->kind) {
+        case BODY_JSON:
+                return true;
+        case BODY_MESSAGE:
+                return memchr(p, '{', n) || memchr(p, '[', n);
+        case BODY_FORM:
+        case BODY_TEXT:
+                return looks_like_json(p, n);
+        case BODY_MULTIPART:
+        case BODY_GIT:
         case BODY_OTHER:
                 break;
         }
-        return -1;
+        return false;
+}
+
+/* begin_reading(b): its coding is undone. 0: what reads it is chosen; 1: it is read; -1. */
+static int begin_reading(struct body *b)
+{
+        if (!account_grow(b->account, &b->charged, buf_more(&b->bytes, 1)))
+                return body_no_room(b);
+        const char *text = buf_cstr(&b->bytes); /* readers may look at the NUL behind the end */
+        size_t n = b->bytes.len;
+        if (b->bytes.is_broken)
+                return err_set(&b->err, E_SYSTEM, "there is no memory for the body");
+        if (b->kind == BODY_GIT) {
+                work_step(b->work, n);
+                return body_git_check(text, n, &b->err) < 0 ? -1 : 1;
+        }
+        if (may_be_json(b))
+                b->json = body_json_new(text, n, b->account);
+        b->fields = b->kind == BODY_MULTIPART ? fields_new() : fields_of(text, n);
+        if (b->kind == BODY_MULTIPART)
+                b->parts = body_multipart_new(b->type, text, n);
+        else if (b->kind != BODY_FORM || b->json)
+                fields_only(b->fields, override_fields, OVERRIDE_FIELDS);
+        bool is_text = b->kind == BODY_TEXT || b->kind == BODY_MESSAGE;
+        b->stage = is_text ? BODY_UTF8 : BODY_FIELDS;
+        return 0;
+}
+
+/* step_values(b): its JSON, if it has any. */
+static int step_values(struct body *b)
+{
+        int r = b->json ? body_json_step(b->json, b->work, &b->err) : 1;
+        if (r >= 0)
+                return r;
+        b->is_short = b->json->is_short;
+        if (b->kind == BODY_FORM)
+                err_add(&b->err, "a form that looks like JSON");
+        if (b->kind != BODY_MESSAGE || b->is_short)
+                return -1;
+        body_json_free(b->json); /* text it is all the same */
+        b->json = NULL;
+        b->is_broken_json = true;
+        return 1;
 }
 
 /* go_on(b): 1: it is read; 0: not yet; -1 and a sentence. */
 static int go_on(struct body *b)
 {
+        int r = 1;
         if (b->undo) {
-                int r = body_decode_step(b->undo, b->sent_len, &b->bytes, &b->err);
+                r = body_decode_step(b);
                 if (r <= 0)
                         return r;
                 undo_free(b->undo);
                 b->undo = NULL;
         }
-        int r = b->json ? 0 : read_plain(b);
-        if (r == 0)
-                r = body_json_step(b->json, b->work, &b->err);
-        if (r < 0 && b->json && b->kind == BODY_FORM)
-                err_add(&b->err, "a form that looks like JSON");
-        if (r < 0 && b->json && b->kind == BODY_MESSAGE) {
-                body_json_free(b->json); /* text it is all the same */
-                b->json = NULL;
-                b->is_broken_json = true;
-                return 1;
+        if (b->stage == BODY_BEGIN && (r = begin_reading(b)) != 0)
+                return r;
+        if (b->stage == BODY_UTF8) {
+                if ((r = step_utf8(b)) <= 0)
+                        return r;
+                b->stage = BODY_FIELDS;
         }
-        return r;
+        if (b->stage == BODY_FIELDS) {
+                if ((r = step_fields(b)) <= 0)
+                        return r;
+                b->stage = BODY_VALUES;
+        }
+        return step_values(b);
 }
 
 /* may_hide(b): of parts that were not told apart: may a field that stands for the method be among
@@ -229,6 +299,7 @@ static void settle(struct body *b, int r)
         if (r < 0) {
                 b->state = REQUEST_BODY_UNREADABLE;
                 b->is_partial = b->sent_len > 0 && (b->undo || b->bytes.len == 0 ||
+                                                    (b->fields && fields_is_cut(b->fields)) ||
                                                     (b->kind != BODY_FORM && may_hide(b)));
                 body_json_free(b->json);
                 b->json = NULL;
@@ -273,8 +344,9 @@ struct body *body_message(bool is_text, const void *p, size_t n, struct work_bud
         if (n > 0 && why) {
                 err_set(&b->err, E_PROTO, "%s", why);
                 settle(b, -1);
-        } else {
-                buf_put(&b->bytes, p, n);
+        } else if (!account_put(b->account, &b->charged, &b->bytes, p, n)) {
+                body_no_room(b);
+                settle(b, -1);
         }
         return b;
 }
@@ -342,10 +414,16 @@ const char *body_why(const struct body *b)
         return b->err.text;
 }
 
-size_t body_held(const struct body *b)
+bool body_is_short(const struct body *b)
 {
-        size_t n = sizeof *b + b->bytes.cap;
-        return b->json ? n + b->json->keys.cap + b->json->nodes_cap * sizeof *b->json->nodes : n;
+        return b->is_short;
+}
+
+size_t body_looked(struct body *b)
+{
+        size_t n = b->looked;
+        b->looked = 0;
+        return n;
 }
 
 void body_free(struct body *b)
@@ -354,7 +432,10 @@ void body_free(struct body *b)
                 return;
         undo_free(b->undo);
         body_json_free(b->json);
+        fields_free(b->fields);
+        body_multipart_free(b->parts);
         buf_free(&b->bytes);
+        account_set(b->account, &b->charged, 0);
         free(b->type);
         free(b);
 }

@@ -41,7 +41,10 @@ enum request_body body_state(const struct body *);
  * under a coding that was not undone, in a form whose parts were not told apart. */
 bool body_is_partial(const struct body *);
 const char *body_why(const struct body *); /* why it is unreadable */
-size_t body_held(const struct body *);     /* bytes of memory */
+/* body_is_short(b): it was not read because the account has no room. */
+bool body_is_short(const struct body *);
+/* body_looked(b): how many bytes body_each has looked at since this was last asked. */
+size_t body_looked(struct body *);
 /* What struct request wants in body_each; body_ctx is the body. */
 void body_each(void *body, enum rule_where, const char *name, bool is_loose, request_visit *,
                void *ctx);

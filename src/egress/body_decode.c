@@ -3,6 +3,7 @@
  * A coding that programs undo in different ways is refused (undo_strictly), and so is a list that is
  * none. */
 #include "base/err.h"
+#include "egress/account.h"
 #include "egress/body.h"
 #include "egress/body_int.h"
 #include "egress/undo.h"
@@ -44,21 +45,25 @@ int body_decode_new(const char *coding, const void *p, size_t n, struct work_bud
         return 0;
 }
 
-int body_decode_step(struct undo *u, size_t in_len, struct buf *out, struct err *err)
+int body_decode_step(struct body *b)
 {
+        struct buf *out = &b->bytes;
         for (;;) {
-                bool is_bomb = out->len > BODY_CHANGED_MAX && out->len / BODY_RATIO_MAX > in_len;
-                uint8_t *to = is_bomb || out->len + WORK_PIECE > BODY_DECODED_MAX
-                                      ? NULL
-                                      : buf_room(out, WORK_PIECE);
-                if (!to)
-                        return err_set(err, E_PROTO,
+                bool is_bomb =
+                        out->len > BODY_CHANGED_MAX && out->len / BODY_RATIO_MAX > b->sent_len;
+                if (is_bomb || out->len + WORK_PIECE > BODY_DECODED_MAX)
+                        return err_set(&b->err, E_PROTO,
                                        "the compressed body grows beyond all measure");
-                ssize_t got = undo_take(u, true, to, WORK_PIECE, err);
+                uint8_t *to = account_room(b->account, &b->charged, out, WORK_PIECE);
+                if (!to)
+                        return body_no_room(b);
+                ssize_t got = undo_take(b->undo, true, to, WORK_PIECE, &b->err);
                 out->len -= WORK_PIECE - (got > 0 ? (size_t)got : 0);
                 if (got == UNDO_LATER)
                         return 0;
-                if (got <= 0)
+                if (got <= 0) {
+                        b->is_short = got < 0 && undo_is_short(b->undo);
                         return got < 0 ? -1 : 1;
+                }
         }
 }

@@ -6,6 +6,8 @@
 #include "base/str.h"
 #include "egress/body_int.h"
 #include "policy/body_readers.h"
+#include "policy/fields.h"
+#include "policy/override.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,13 +91,14 @@ static void graphql_of_message(const struct body *b, struct found *f)
 
 static void each_graphql(const struct body *b, struct found *f)
 {
+        enum { MOST = 256 << 10 }; /* of a document; JSON around it has its own bounds */
         if (b->kind == BODY_MESSAGE) {
                 if (b->json) /* else it is a word of the protocol */
                         graphql_of_message(b, f);
         } else if (b->kind != BODY_JSON && b->kind != BODY_TEXT) {
                 f->visit(f->ctx, NULL, 0); /* query=... of a form, operations=... of one in parts */
         } else if (!b->json) {
-                graphql_of(f, (const char *)b->bytes.data, b->bytes.len);
+                graphql_of(f, (const char *)b->bytes.data, b->bytes.len < MOST ? b->bytes.len : 0);
         } else {
                 body_json_each(b->json, "/query", graphql_of, f);
                 if (!all_have_query(b->json))
@@ -106,12 +109,15 @@ static void each_graphql(const struct body *b, struct found *f)
 /* each_of_body(b, name, f): body:text, body:graphql, body:xml/NAME. */
 static void each_of_body(const struct body *b, const char *name, struct found *f)
 {
+        enum { XML_MOST = 2 << 20 }; /* read in one go */
         const char *text = (const char *)b->bytes.data;
         bool is_text_alone = b->kind == BODY_MESSAGE && !memchr(text, '<', b->bytes.len);
         if (strcmp(name, "text") == 0) {
                 f->visit(f->ctx, text, b->bytes.len);
         } else if (strcmp(name, "graphql") == 0) {
                 each_graphql(b, f);
+        } else if (!is_text_alone && b->bytes.len > XML_MOST) {
+                f->visit(f->ctx, NULL, 0);
         } else if (!is_text_alone &&
                    !body_xml_each(text, b->bytes.len, name + 4, f->visit, f->ctx)) {
                 f->visit(f->ctx, NULL, 0);
@@ -120,12 +126,37 @@ static void each_of_body(const struct body *b, const char *name, struct found *f
         }
 }
 
+/* is_override(name): one of the fields that are looked for in every text. */
+static bool is_override(const char *name)
+{
+        for (size_t i = 0; i < OVERRIDE_FIELDS; i++)
+                if (strcmp(name, override_fields[i]) == 0)
+                        return true;
+        return false;
+}
+
+/* each_field(b, name, is_loose, f): of a form, or of a text that some server may take for one. */
+static void each_field(struct body *b, const char *name, bool is_loose, struct found *f)
+{
+        const char *text = (const char *)b->bytes.data;
+        bool is_form = b->kind == BODY_MULTIPART || (b->kind == BODY_FORM && !b->json);
+        bool is_known = b->fields && (is_form || (is_loose && is_override(name)));
+        if (is_known) {
+                fields_each(b->fields, name, is_loose, count, f);
+                if (!is_form && fields_is_cut(b->fields)) /* no method has such a name */
+                        count(f, FIELDS_TOO_MANY, sizeof FIELDS_TOO_MANY - 1);
+                return;
+        }
+        b->looked += b->bytes.len;
+        match_query_each(text, b->bytes.len, name, is_loose, count, f);
+}
+
 /* What is found by reading the body as something that its type does not say is shown together with
  * an empty value: a refusal hits what it names, a grant does not hold for every value. */
 void body_each(void *body, enum rule_where where, const char *name, bool is_loose,
                request_visit *visit, void *ctx)
 {
-        const struct body *b = body;
+        struct body *b = body;
         const char *text = b ? (const char *)b->bytes.data : NULL;
         struct found f = {.visit = visit, .ctx = ctx};
         bool is_said = false;
@@ -137,12 +168,14 @@ void body_each(void *body, enum rule_where where, const char *name, bool is_loos
                 where == RULE_JSON || (where == RULE_BODY && strcmp(name, "graphql") == 0);
         if (b->is_broken_json && wants_json)
                 visit(ctx, NULL, 0);
+        if (where != RULE_FORM)
+                b->looked += b->bytes.len;
         if (where == RULE_BODY) {
                 each_of_body(b, name, &f);
                 return;
         }
         if (where == RULE_FORM && b->kind == BODY_MULTIPART) {
-                (void)body_multipart_each(b->type, text, b->bytes.len, name, is_loose, visit, ctx);
+                each_field(b, name, is_loose, &f);
                 return; /* what could not be read was said when it was read */
         }
         if (where == RULE_JSON && b->json) {
@@ -154,7 +187,7 @@ void body_each(void *body, enum rule_where where, const char *name, bool is_loos
                 body_git_each(text, b->bytes.len, name, count, &f);
                 is_said = true;
         } else if (where == RULE_FORM) {
-                match_query_each(text, b->bytes.len, name, is_loose, count, &f);
+                each_field(b, name, is_loose, &f);
                 is_said = b->kind == BODY_FORM && !b->json;
                 if (b->json && is_loose) { /* many servers have one list of fields for both */
                         char *pointer = str_fmt("/%s", name);

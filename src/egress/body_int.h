@@ -12,6 +12,8 @@
 
 struct account;
 struct body_json;
+struct body_multipart;
+struct fields;
 struct undo;
 struct work_budget;
 
@@ -28,11 +30,21 @@ enum body_kind {
         BODY_MESSAGE,
 };
 
+/* What reads it next. */
+enum body_stage { BODY_BEGIN, BODY_UTF8, BODY_FIELDS, BODY_VALUES };
+
 struct body {
         enum body_kind kind;
+        enum body_stage stage;
         enum request_body state;
         struct buf bytes; /* decoded */
         struct body_json *json;
+        struct fields *fields; /* of a form; of another text: those that stand for the method */
+        struct body_multipart *parts; /* while they are read */
+        size_t checked;               /* bytes that are UTF-8 */
+        size_t looked;                /* see body_looked */
+        size_t charged;               /* for all but the JSON */
+        bool is_short;
         bool is_broken_json; /* a message that is no JSON to us, and may be to somebody */
         char *type;          /* of a form in parts */
         struct err err;
@@ -45,16 +57,18 @@ struct body {
 };
 
 /* body_decode_new(coding, p, n, work, account, &u, err): undo Content-Encoding. 0, and NULL when there
- * is nothing to undo; -1 and a sentence. body_decode_step(u, n, out, err): what its turn allows, into
- * ${out}. 1: that was all; 0: not yet; -1 and a sentence. */
+ * is nothing to undo; -1 and a sentence. body_decode_step(b): what its turn allows, into its bytes. 1:
+ * that was all; 0: not yet; -1 and a sentence. body_no_room(b): -1, and body_is_short. */
 int body_decode_new(const char *coding, const void *, size_t, struct work_budget *,
                     struct account *, struct undo **, struct err *);
-int body_decode_step(struct undo *, size_t n, struct buf *out, struct err *);
+int body_decode_step(struct body *);
 
-/* body_json_new(text, n): ${text} must live as long as the result. body_json_step(j, work, err): read
+int body_no_room(struct body *);
+
+/* body_json_new(text, n, account): ${text} must live as long as the result. body_json_step(j, work, err): read
  * on, as long as the turn lasts. 1: that was all; 0: not yet; -1 and a sentence when it is not JSON
  * that every program reads in the same way. */
-struct body_json *body_json_new(const char *text, size_t n);
+struct body_json *body_json_new(const char *text, size_t n, struct account *);
 int body_json_step(struct body_json *, struct work_budget *, struct err *);
 /* body_json_read(text, n, err): the same in one go, for short texts. NULL and a sentence. */
 struct body_json *body_json_read(const char *text, size_t n, struct err *);
@@ -95,6 +109,15 @@ struct body_json {
         struct json_open open[BODY_JSON_DEPTH];
         size_t depth;
         int state;
+        struct account *account;
+        size_t charged;
+        bool is_short; /* it was not read for want of room */
+
+        /* the object that ends: are two of its keys the same? */
+        uint32_t *twins; /* members by the hash of their key */
+        size_t twins_n;  /* a power of two */
+        uint32_t closing, twin;
+        size_t compared; /* members since the last step */
 };
 
 /* body_json_unescape(p, n, out): a string that was checked, decoded. */

@@ -6,6 +6,7 @@
  * open is kept in a list and not on the stack. */
 #include "base/err.h"
 #include "base/str.h"
+#include "egress/account.h"
 #include "egress/body_int.h"
 #include "egress/work.h"
 #include "policy/secret_forms.h"
@@ -17,7 +18,7 @@
 enum { NODES_MAX = 1 << 18 };
 
 /* What comes next. */
-enum { WANT_VALUE, WANT_KEY, IN_STRING, IN_KEY, AFTER_VALUE, AT_END };
+enum { WANT_VALUE, WANT_KEY, IN_STRING, IN_KEY, AFTER_VALUE, IN_CLOSE, AT_END };
 
 /* One turn of reading. */
 struct parser {
@@ -175,6 +176,17 @@ static int word(struct parser *s)
         return fail(s, "something that is no value");
 }
 
+/* no_room(s, n): may it not take so many bytes more? */
+static bool no_room(struct parser *s, size_t n)
+{
+        struct body_json *j = s->j;
+        if (account_grow(j->account, &j->charged, n))
+                return false;
+        j->is_short = true;
+        err_set(s->err, E_SYSTEM, "%s", ACCOUNT_FULL);
+        return true;
+}
+
 static int new_node(struct parser *s, uint32_t *at)
 {
         struct body_json *j = s->j;
@@ -183,7 +195,10 @@ static int new_node(struct parser *s, uint32_t *at)
                 return -1;
         }
         if (j->nodes_n == j->nodes_cap) {
-                j->nodes_cap = j->nodes_cap ? j->nodes_cap * 2 : 64;
+                size_t cap = j->nodes_cap ? j->nodes_cap * 2 : 64;
+                if (no_room(s, (cap - j->nodes_cap) * sizeof *j->nodes))
+                        return -1;
+                j->nodes_cap = cap;
                 j->nodes = reallocarray(j->nodes, j->nodes_cap, sizeof *j->nodes);
                 if (!j->nodes)
                         str_no_memory();
@@ -193,37 +208,44 @@ static int new_node(struct parser *s, uint32_t *at)
         return 0;
 }
 
-/* has_twins(j, object, n): does a key stand twice among its ${n} members? In a table of places, by a
- * hash that nobody outside knows: sorting would take a tenth of a second. */
-static bool has_twins(const struct body_json *j, uint32_t object, size_t n)
+/* is_same_key(j, a, b): of two members. */
+static bool is_same_key(const struct body_json *j, uint32_t a, uint32_t b)
+{
+        const struct json_node *x = &j->nodes[a], *y = &j->nodes[b];
+        return x->key_len == y->key_len &&
+               memcmp(j->keys.data + x->key, j->keys.data + y->key, x->key_len) == 0;
+}
+
+/* has_few_twins(j, object): each against all before it, of a few. */
+static bool has_few_twins(const struct body_json *j, uint32_t object)
+{
+        for (uint32_t a = j->nodes[object].child; a; a = j->nodes[a].next)
+                for (uint32_t b = j->nodes[object].child; b != a; b = j->nodes[b].next)
+                        if (is_same_key(j, a, b))
+                                return true;
+        return false;
+}
+
+/* hash_of(j, at): of a member's key, by what nobody outside knows. */
+static size_t hash_of(const struct body_json *j, uint32_t at)
 {
         static uint8_t seed[16];
         static bool is_seeded;
-        size_t size = 4;
-        bool is_twin = false;
-        if (n < 2)
-                return false;
         if (!is_seeded && RAND_bytes(seed, sizeof seed) != 1)
                 str_no_memory();
         is_seeded = true;
-        while (size < 2 * n)
-                size *= 2;
-        uint32_t *table = calloc(size, sizeof *table);
-        if (!table)
-                str_no_memory();
-        for (uint32_t at = j->nodes[object].child; at && !is_twin; at = j->nodes[at].next) {
-                const struct json_node *a = &j->nodes[at];
-                const uint8_t *key = j->keys.data + a->key;
-                size_t place = secret_siphash(seed, key, a->key_len, false) & (size - 1);
-                for (; table[place] && !is_twin; place = (place + 1) & (size - 1)) {
-                        const struct json_node *b = &j->nodes[table[place]];
-                        is_twin = a->key_len == b->key_len &&
-                                  memcmp(key, j->keys.data + b->key, a->key_len) == 0;
-                }
-                table[place] = at;
-        }
-        free(table);
-        return is_twin;
+        return secret_siphash(seed, j->keys.data + j->nodes[at].key, j->nodes[at].key_len, false);
+}
+
+/* is_twin(j): does the key of the member that comes stand in the table? Else it is put there. */
+static bool is_twin(struct body_json *j)
+{
+        size_t place = hash_of(j, j->twin) & (j->twins_n - 1);
+        for (; j->twins[place]; place = (place + 1) & (j->twins_n - 1))
+                if (is_same_key(j, j->twin, j->twins[place]))
+                        return true;
+        j->twins[place] = j->twin;
+        return false;
 }
 
 /* ended(s, at): the value at ${at} is whole: it becomes a member of what is open. */
@@ -246,6 +268,55 @@ static void ended(struct parser *s, uint32_t at)
         j->state = AFTER_VALUE;
 }
 
+enum { TWINS_FEW = 8, TWINS_STEP = 4, TWIN_COST = 64 /* of a member, like so many bytes */ };
+
+static int twins(struct parser *s)
+{
+        return fail(s, "a key twice in the object that ends");
+}
+
+/* begin_close(s, object, n): are two of its ${n} keys the same? Many are put into a table, a few in
+ * each step: an object may have a quarter of a million. */
+static int begin_close(struct parser *s, uint32_t object, size_t n)
+{
+        struct body_json *j = s->j;
+        if (n <= TWINS_FEW) {
+                if (has_few_twins(j, object))
+                        return twins(s);
+                ended(s, object);
+                return 0;
+        }
+        j->twins_n = 4;
+        while (j->twins_n < 2 * n)
+                j->twins_n *= 2;
+        if (no_room(s, j->twins_n * sizeof *j->twins))
+                return -1;
+        j->twins = calloc(j->twins_n, sizeof *j->twins);
+        if (!j->twins)
+                str_no_memory();
+        j->closing = object;
+        j->twin = j->nodes[object].child;
+        j->state = IN_CLOSE;
+        return 0;
+}
+
+static int go_on_close(struct parser *s)
+{
+        struct body_json *j = s->j;
+        for (int i = 0; i < TWINS_STEP && j->twin; i++, j->twin = j->nodes[j->twin].next) {
+                j->compared++;
+                if (is_twin(j))
+                        return twins(s);
+        }
+        if (j->twin)
+                return 0;
+        account_set(j->account, &j->charged, j->charged - j->twins_n * sizeof *j->twins);
+        free(j->twins);
+        j->twins = NULL;
+        ended(s, j->closing);
+        return 0;
+}
+
 /* close_it(s): the end of the innermost object or array. */
 static int close_it(struct parser *s)
 {
@@ -253,8 +324,8 @@ static int close_it(struct parser *s)
         struct json_open o = j->open[--j->depth];
         struct json_node *node = &j->nodes[o.at];
         node->len = (uint32_t)(s->p - j->text) - node->start;
-        if (o.close == '}' && has_twins(j, o.at, o.n))
-                return fail(s, "a key twice in the object that ends");
+        if (o.close == '}')
+                return begin_close(s, o.at, o.n);
         ended(s, o.at);
         return 0;
 }
@@ -335,6 +406,8 @@ static int go_on_key(struct parser *s)
         int r = string(s, &n);
         if (r <= 0)
                 return r;
+        if (no_room(s, buf_more(&j->keys, n)))
+                return -1;
         o->key = (uint32_t)j->keys.len;
         body_json_unescape(j->from, n, &j->keys);
         o->key_len = (uint32_t)j->keys.len - o->key;
@@ -366,6 +439,8 @@ static int go_on(struct parser *s)
                 return go_on_string(s);
         case IN_KEY:
                 return go_on_key(s);
+        case IN_CLOSE:
+                return go_on_close(s);
         default:
                 return go_on_members(s);
         }
@@ -384,7 +459,8 @@ int body_json_step(struct body_json *j, struct work_budget *work, struct err *er
                 for (int i = 0; i < TOGETHER && s.p - from < WORK_PIECE && j->state != AT_END; i++)
                         if (go_on(&s) < 0)
                                 return -1;
-                work_step(work, (size_t)(s.p - from));
+                work_step(work, (size_t)(s.p - from) + TWIN_COST * j->compared);
+                j->compared = 0;
         }
         skip_blanks(&s);
         if (s.p < s.end)
@@ -392,20 +468,22 @@ int body_json_step(struct body_json *j, struct work_budget *work, struct err *er
         return j->keys.is_broken ? err_set(err, E_SYSTEM, "there is no memory for the body") : 1;
 }
 
-struct body_json *body_json_new(const char *text, size_t n)
+struct body_json *body_json_new(const char *text, size_t n, struct account *account)
 {
         struct body_json *j = calloc(1, sizeof *j);
         if (!j)
                 str_no_memory();
         j->text = j->p = text;
         j->end = text + n;
+        j->account = account;
+        account_set(account, &j->charged, sizeof *j);
         buf_put_u8(&j->keys, 0); /* so that an empty key points somewhere too */
         return j;
 }
 
 struct body_json *body_json_read(const char *text, size_t n, struct err *err)
 {
-        struct body_json *j = body_json_new(text, n);
+        struct body_json *j = body_json_new(text, n, NULL);
         if (body_json_step(j, NULL, err) > 0)
                 return j;
         body_json_free(j);
@@ -416,7 +494,9 @@ void body_json_free(struct body_json *j)
 {
         if (!j)
                 return;
+        account_set(j->account, &j->charged, 0);
         free(j->nodes);
+        free(j->twins);
         buf_free(&j->keys);
         free(j);
 }

@@ -12,8 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { STEPS_MAX = BODY_JSON_DEPTH + 1 };
+
+/* One step of a pointer. */
+struct step {
+        size_t at, len; /* of its name, in names */
+        size_t index;
+        bool is_any, is_index; /* *; a number */
+};
+
 struct search {
         const struct body_json *j;
+        struct step steps[STEPS_MAX];
+        size_t steps_n;
+        struct buf names;
         request_visit *visit;
         void *ctx;
         struct buf out;
@@ -170,19 +182,6 @@ static bool is_same_folded(const char *a, size_t an, const char *b, size_t bn)
         return a == ae && b == be;
 }
 
-/* ~1 is a slash, ~0 a tilde; up to the next slash. */
-static const char *step(const char *pointer, struct buf *name)
-{
-        name->len = 0;
-        for (; *pointer && *pointer != '/'; pointer++) {
-                char c = *pointer;
-                if (c == '~' && (pointer[1] == '0' || pointer[1] == '1'))
-                        c = *++pointer == '0' ? '~' : '/';
-                buf_put_u8(name, (uint8_t)c);
-        }
-        return pointer;
-}
-
 static bool is_index(const char *s, size_t *index)
 {
         size_t n = strspn(s, "0123456789");
@@ -192,34 +191,61 @@ static bool is_index(const char *s, size_t *index)
         return true;
 }
 
-static void walk(struct search *s, uint32_t at, const char *pointer)
+/* read_step(s, pointer): ~1 is a slash, ~0 a tilde; up to the next slash. */
+static const char *read_step(struct search *s, const char *pointer)
 {
-        if (*pointer == '\0') {
+        struct step *k = &s->steps[s->steps_n++];
+        k->at = s->names.len;
+        for (; *pointer && *pointer != '/'; pointer++) {
+                char c = *pointer;
+                if (c == '~' && (pointer[1] == '0' || pointer[1] == '1'))
+                        c = *++pointer == '0' ? '~' : '/';
+                buf_put_u8(&s->names, (uint8_t)c);
+        }
+        k->len = s->names.len - k->at;
+        buf_put_u8(&s->names, 0);
+        const char *name = (const char *)s->names.data + k->at;
+        k->is_any = strcmp(name, "*") == 0; /* each element, each member */
+        k->is_index = is_index(name, &k->index);
+        return pointer;
+}
+
+/* read_pointer(s, pointer): false when it is deeper than any document. */
+static bool read_pointer(struct search *s, const char *pointer)
+{
+        while (*pointer) {
+                if (s->steps_n == STEPS_MAX)
+                        return false;
+                pointer = read_step(s, pointer + 1);
+        }
+        return true;
+}
+
+static void walk(struct search *s, uint32_t at, size_t done)
+{
+        if (done == s->steps_n) {
                 show(s, at);
                 return;
         }
         const struct json_node *v = &s->j->nodes[at];
-        _cleanup_buf_ struct buf name = {0};
-        const char *rest = step(pointer + 1, &name);
-        size_t index = 0, i = 0;
-        const char *want = buf_cstr(&name);
+        const struct step *k = &s->steps[done];
+        const char *want = (const char *)s->names.data + k->at;
+        size_t i = 0;
         bool is_array = v->type == JSON_T_ARRAY;
-        bool is_any = strcmp(want, "*") == 0; /* each element, each member */
-        if ((is_array && !is_any && !is_index(want, &index)) ||
-            (!is_array && v->type != JSON_T_OBJECT))
+        if ((is_array && !k->is_any && !k->is_index) || (!is_array && v->type != JSON_T_OBJECT))
                 return;
         for (uint32_t c = v->child; c; c = s->j->nodes[c].next, i++) {
                 const struct json_node *m = &s->j->nodes[c];
                 const char *key = (const char *)s->j->keys.data + m->key;
-                if (is_array || is_any) {
-                        if (is_any || i == index)
-                                walk(s, c, rest);
+                if (is_array || k->is_any) {
+                        if (k->is_any || i == k->index)
+                                walk(s, c, done + 1);
                         continue;
                 }
-                bool is_exact = m->key_len == name.len && memcmp(key, want, name.len) == 0;
-                if (!is_exact && !is_same_folded(key, m->key_len, want, name.len))
+                bool is_exact = m->key_len == k->len && memcmp(key, want, k->len) == 0;
+                if (!is_exact && !is_same_folded(key, m->key_len, want, k->len))
                         continue;
-                walk(s, c, rest);
+                walk(s, c, done + 1);
                 if (!is_exact)
                         s->visit(s->ctx, "", 0);
         }
@@ -228,9 +254,11 @@ static void walk(struct search *s, uint32_t at, const char *pointer)
 void body_json_each(const struct body_json *j, const char *pointer, request_visit *visit, void *ctx)
 {
         struct search s = {.j = j, .visit = visit, .ctx = ctx};
-        walk(&s, 0, pointer);
-        if (j->nodes[0].type == JSON_T_ARRAY)
-                for (uint32_t c = j->nodes[0].child; c; c = j->nodes[c].next)
-                        walk(&s, c, pointer);
+        bool is_batch = j->nodes[0].type == JSON_T_ARRAY;
+        if (read_pointer(&s, pointer))
+                walk(&s, 0, 0);
+        for (uint32_t c = is_batch ? j->nodes[0].child : 0; c; c = j->nodes[c].next)
+                walk(&s, c, 0);
         buf_free(&s.out);
+        buf_free(&s.names);
 }

@@ -22,6 +22,7 @@ struct conn {
         struct buf out;
         size_t out_at;  /* what of it is sent */
         size_t charged; /* for it, and for itself */
+        size_t own;     /* of that: for itself */
         unsigned reads;
         bool is_shaking, wants_read, was_full, is_cut, is_ended;
         bool is_dry; /* the last read of this round took all there was */

@@ -73,6 +73,8 @@ enum { CONN_COST = 1 << 10, CONN_TLS_COST = 8 << 10 };
 void conn_charge(struct conn *c)
 {
         size_t own = c->is_dead ? 0 : CONN_COST + (c->ssl ? CONN_TLS_COST : 0);
+        c->door->conns_held += own - c->own;
+        c->own = own;
         account_set(&c->door->account, &c->charged, own + c->out.cap);
 }
 
@@ -120,10 +122,9 @@ void conn_write(struct conn *c, const void *p, size_t n)
         if (!c->is_shaking && conn_queued(c) == 0)
                 done = put(c, p, n);
         if (done < n && !c->is_failed) {
-                buf_put(&c->out, (const char *)p + done, n - done);
-                if (c->out.is_broken)
-                        conn_fail(c, "too much was queued");
-                conn_charge(c);
+                if (!account_put(&c->door->account, &c->charged, &c->out, (const char *)p + done,
+                                 n - done))
+                        conn_fail(c, c->out.is_broken ? "too much was queued" : ACCOUNT_FULL);
                 conn_update(c);
         }
         if (conn_is_full(c))
@@ -145,8 +146,9 @@ void conn_gather(struct conn *c, const void *p, size_t n)
                         conn_write(c, at, part);
                 } else {
                         c->is_gathering = true;
-                        buf_put(&c->out, at, part);
-                        if (part == room)
+                        if (!account_put(&c->door->account, &c->charged, &c->out, at, part))
+                                conn_fail(c, ACCOUNT_FULL);
+                        else if (part == room)
                                 conn_send_gathered(c);
                 }
                 at += part;

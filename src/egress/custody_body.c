@@ -17,6 +17,7 @@ enum {
         LAG = 512 << 10,   /* a decoder may hold so much back; compressed bytes wait as long */
         LAG_MAX = 4 << 20, /* and so much at the most, while the end may begin a placeholder */
         WAITING_MAX = 8 << 20,
+        TAIL_KEPT = 1 << 10,
         QUIET_MS = 20,
         PLACED_MAX = 2 * DOOR_SECRET_MAX,
         SENTENCE_MAX = 4096,
@@ -28,6 +29,15 @@ static void fail(struct custody_body *b, int status, const char *why)
                 return;
         b->is_over = true;
         b->ops->bad(b->ctx, status, why);
+}
+
+/* hold(b, to, p, n): keep bytes of it. False: the account has no room; this one request ends. */
+static bool hold(struct custody_body *b, struct buf *to, const void *p, size_t n)
+{
+        if (account_put(&b->door->account, &b->charged, to, p, n))
+                return true;
+        fail(b, 503, ACCOUNT_FULL);
+        return false;
 }
 
 /* --- looking --------------------------------------------------------------------------------- */
@@ -42,10 +52,12 @@ static void pass_on(struct custody_body *b, size_t n)
 {
         bool is_wanted = n > 0 && (!b->undo || b->slots_n);
         if (is_wanted && is_lagging(b))
-                buf_put(&b->lag, b->tail.data, n);
+                hold(b, &b->lag, b->tail.data, n);
         else if (is_wanted) /* its last word counts: only after a no does it tell of room */
                 b->is_full = !b->ops->out(b->ctx, b->tail.data, n);
         buf_drop(&b->tail, n);
+        if (b->tail.len == 0 && b->tail.cap > TAIL_KEPT)
+                buf_free(&b->tail);
 }
 
 /* has_more(b): something of what was fed has not been looked at. */
@@ -62,7 +74,9 @@ static void tell_idle(struct custody_body *b)
 
 void custody_body_charge(struct custody_body *b)
 {
-        account_set(&b->door->account, &b->charged, b->pend.cap + b->lag.cap + b->waiting.cap);
+        account_set(&b->door->account, &b->charged,
+                    sizeof *b + b->pend.cap + b->lag.cap + b->waiting.cap + b->tail.cap +
+                            scan_held(&b->scan));
 }
 
 /* on_quiet(b): nothing came for a while. Both ends may be waiting for what is held back, as in a
@@ -131,8 +145,7 @@ static void look(struct custody_body *b, const void *p, size_t n, bool is_end)
                 return;
         work_step(door_work(b->door), n);
         size_t hits = scan_feed(&b->scan, set, p, n, is_end, &out, &hit);
-        buf_put(&b->tail, p, n);
-        if (hits > 0 && found(b, hit.tag))
+        if ((hits > 0 && found(b, hit.tag)) || !hold(b, &b->tail, p, n))
                 return;
         if (b->pack && n > 0) {
                 pack_put(b->pack, p, n);
@@ -342,8 +355,8 @@ static void use_plain(struct custody_body *b, const void *p, size_t n)
                 fail(b, 413, "its compressed body grows beyond all measure");
                 return;
         }
-        buf_put(&b->waiting, p, n);
-        run(b);
+        if (hold(b, &b->waiting, p, n))
+                run(b);
 }
 
 /* next_piece(b, plain): of the plain body: its length; 0 when there is none until more is fed; -1 when
@@ -375,8 +388,8 @@ static ssize_t next_piece(struct custody_body *b, char plain[PIECE])
                         pass_lag(b, false);
                 if (b->is_over || b->is_full || part == 0)
                         return b->is_over ? -1 : 0;
-                if (!b->slots_n)
-                        buf_put(&b->lag, from, part);
+                if (!b->slots_n && !hold(b, &b->lag, from, part))
+                        return -1;
                 undo_put(b->undo, from, part);
                 b->pend_at += part;
         }
@@ -428,8 +441,8 @@ bool custody_body_feed(struct custody_body *b, const void *bytes, size_t n)
                 return true;
         if (!b->undo && n <= PIECE && !has_more(b) && !b->is_asked) {
                 use_plain(b, bytes, n);
-        } else {
-                buf_put(&b->pend, bytes, n);
+                custody_body_charge(b);
+        } else if (hold(b, &b->pend, bytes, n)) {
                 pump(b);
         }
         return b->is_over || (!b->is_full && !b->is_asked && !has_more(b));

@@ -70,6 +70,7 @@ static struct custody_body *make(struct door *d, struct custody_request *q,
                                    .timer = {.fn = custody_body_quiet, .ctx = b},
                                    .job = {.fn = custody_body_turn, .ctx = b},
                                    .is_model = cred_slots_is_model_host(host)};
+        custody_body_charge(b);
         return b;
 }
 
@@ -179,6 +180,6 @@ void custody_body_free(struct custody_body *b)
         buf_free(&b->lag);
         buf_free(&b->waiting);
         buf_free(&b->pend);
-        custody_body_charge(b);
+        account_set(&b->door->account, &b->charged, 0);
         free(b);
 }

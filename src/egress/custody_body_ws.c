@@ -58,6 +58,15 @@ static void fail(struct custody_ws *w, int status, const char *why)
         w->ops->bad(w->ctx, status, why);
 }
 
+/* hold(w, to, p, n): keep bytes of it. The account has no room: this one WebSocket ends. */
+static bool hold(struct custody_ws *w, struct buf *to, const void *p, size_t n)
+{
+        if (account_put(&w->door->account, &w->charged, to, p, n))
+                return true;
+        fail(w, 503, ACCOUNT_FULL);
+        return false;
+}
+
 static void leak(struct custody_ws *w, uint32_t number)
 {
         char *why = custody_request_leaks(w->q, number, "a WebSocket message");
@@ -91,7 +100,7 @@ static void look(struct custody_ws *, const void *, size_t, bool is_message);
 static bool message_out(void *ctx, const void *p, size_t n)
 {
         struct custody_ws *w = ctx;
-        buf_put(&w->made, p, n);
+        hold(w, &w->made, p, n);
         return true;
 }
 
@@ -99,7 +108,8 @@ static void message_end(void *ctx)
 {
         struct custody_ws *w = ctx;
         w->is_working = false;
-        send_message(w);
+        if (!w->is_over)
+                send_message(w);
         if (w->is_feeding)
                 return; /* whoever feeds goes on */
         /* The keeper has answered: what came meanwhile follows. */
@@ -135,8 +145,7 @@ static void change_message(struct custody_ws *w)
         bool is_json = at < n && (p[at] == '{' || p[at] == '[');
         if (!is_json) { /* a word of the protocol that is spoken there */
                 look(w, p, n, true);
-                buf_put(&w->made, p, n);
-                if (!w->is_over)
+                if (!w->is_over && hold(w, &w->made, p, n))
                         send_message(w);
                 return;
         }
@@ -164,13 +173,16 @@ static void begin_frame(struct custody_ws *w)
                 w->message.len = 0;
         }
         if (op >= OP_CLOSE || !w->is_collecting)
-                buf_put(&w->held, w->raw, w->raw_n);
+                hold(w, &w->held, w->raw, w->raw_n);
 }
 
 static void flush_held(struct custody_ws *w)
 {
+        enum { KEPT = 4 << 10 };
         send(w, w->held.data, w->held.len);
         w->held.len = 0;
+        if (w->held.cap > KEPT)
+                buf_free(&w->held);
 }
 
 /* look(w, p, n, is_message): more of what is sent in messages; ${is_message}: one of them ends. */
@@ -199,7 +211,7 @@ static void use_payload(struct custody_ws *w, const uint8_t *p, size_t n)
         uint8_t op = w->raw[0] & 0x0f, plain[4096];
         const uint8_t *mask = w->raw + w->mask_at;
         if (op >= OP_CLOSE || !w->is_collecting)
-                buf_put(&w->held, p, n);
+                hold(w, &w->held, p, n);
         for (size_t at = 0; at < n && !w->is_over;) {
                 size_t part = n - at < sizeof plain ? n - at : sizeof plain;
                 for (size_t i = 0; i < part; i++)
@@ -207,9 +219,9 @@ static void use_payload(struct custody_ws *w, const uint8_t *p, size_t n)
                 w->done += part;
                 at += part;
                 if (op >= OP_CLOSE)
-                        buf_put(&w->control, plain, part);
+                        hold(w, &w->control, plain, part);
                 else if (w->is_collecting)
-                        buf_put(&w->message, plain, part);
+                        hold(w, &w->message, plain, part);
                 else
                         look(w, plain, part, false);
         }
@@ -289,7 +301,8 @@ static void go_on(struct custody_ws *w)
 static void charge(struct custody_ws *w)
 {
         account_set(&w->door->account, &w->charged,
-                    w->message.cap + w->control.cap + w->held.cap + w->waiting.cap + w->made.cap);
+                    sizeof *w + w->message.cap + w->control.cap + w->held.cap + w->waiting.cap +
+                            w->made.cap + scan_held(&w->scan));
 }
 
 bool custody_ws_feed(struct custody_ws *w, const void *p, size_t n)
@@ -297,8 +310,10 @@ bool custody_ws_feed(struct custody_ws *w, const void *p, size_t n)
         w->is_full = false;
         if (w->is_over)
                 return true;
-        buf_put(&w->waiting, p, n);
-        go_on(w);
+        if (hold(w, &w->waiting, p, n))
+                go_on(w);
+        if (w->waiting.len == 0)
+                buf_free(&w->waiting);
         charge(w);
         return w->is_over || (!w->is_full && !w->is_working);
 }
@@ -349,6 +364,6 @@ void custody_ws_free(struct custody_ws *w)
         if (w->made.data)
                 explicit_bzero(w->made.data, w->made.cap);
         buf_free(&w->made);
-        charge(w);
+        account_set(&w->door->account, &w->charged, 0);
         free(w);
 }

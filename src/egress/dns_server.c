@@ -46,6 +46,7 @@ static size_t answer(struct door *d, const uint8_t *query, size_t n, uint8_t *ou
         struct dns_query q;
         bool is_leak = custody_of(d)->secrets && dns_query_read(query, n, &q) == DNS_NOERROR &&
                        !q.is_root && custody_lookup_leaks(d, &q.name);
+        names_hold(d->names, account_is_full(&d->account));
         size_t len = dns_answer(is_leak ? NULL : d->names, query, n, loop_now(d->loop), out, &note);
         account_set(&d->account, &d->names_charged, names_held(d->names));
         flag(d, &note);

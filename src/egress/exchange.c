@@ -132,7 +132,7 @@ void exchange_frames(struct exchange *x)
 void exchange_charge(struct exchange *x)
 {
         size_t heads = x->req.store.cap + (x->trailers ? x->trailers->store.cap : 0);
-        size_t n = x->early.cap + x->made.cap + (x->body ? body_held(x->body) : 0);
+        size_t n = x->early.cap + x->made.cap;
         if (x->keys) /* what is sent is a copy */
                 heads += sizeof x->req + x->req.store.cap;
         if (x->ws)
@@ -234,6 +234,7 @@ void exchange_answer_self(struct exchange *x, int status, const char *words, con
         x->has_answer = true;
         x->status = status;
         buf_free(&x->early);
+        exchange_charge(x);
         if (!x->body)
                 exchange_let_go(x);
         char *url = gate_url(&x->host, &x->origin, &x->req);
@@ -284,7 +285,10 @@ void exchange_refuse_leak(struct exchange *x, const char *sentence)
 void exchange_refuse(struct exchange *x, int status, const char *sentence)
 {
         x->host = x->origin.host;
-        if (custody_is_alarmed(x->door, x->host.text)) {
+        bool is_short = status == 503; /* that is no question of rules */
+        if (is_short)
+                x->verdict = "error";
+        if (is_short || custody_is_alarmed(x->door, x->host.text)) {
                 exchange_answer_self(x, status, NULL, sentence, NULL);
                 return;
         }
@@ -299,6 +303,12 @@ static void on_idle(void *ctx)
         struct exchange *x = ctx;
         x->verdict = "error";
         exchange_answer_self(x, 504, NULL, "nothing came for too long", NULL);
+}
+
+void exchange_no_room(struct exchange *x)
+{
+        x->verdict = "error";
+        exchange_answer_self(x, 503, NULL, ACCOUNT_FULL, NULL);
 }
 
 void exchange_touch(struct exchange *x)

@@ -85,6 +85,8 @@ void exchange_answer_end(struct exchange *, struct head *trailers); /* moved; NU
 /* exchange_fail(x, may_retry, sentence): no answer, or it broke off. ${may_retry}: nothing of an
  * answer came, on a connection that had been used before. */
 void exchange_fail(struct exchange *, bool may_retry, const char *sentence);
+/* exchange_fail_short(x): the same when the account has no room for what the origin sends. */
+void exchange_fail_short(struct exchange *);
 
 /* --- for both --- */
 /* exchange_cut(x, words): the answer has begun and cannot be finished; both sides are reset. */

@@ -107,6 +107,11 @@ bool exchange_answer_data(struct exchange *x, const void *p, size_t n)
                 return true;
         }
         if (x->ws) {
+                if (!account_grow(&x->door->account, &x->charged, websocket_more(x->ws, n))) {
+                        x->verdict = "error";
+                        exchange_cut(x, ACCOUNT_FULL);
+                        return true;
+                }
                 bool is_room = websocket_down(x->ws, x, x->client, x->client_side, p, n,
                                               exchange_values(x));
                 exchange_frames(x);
@@ -168,6 +173,15 @@ void exchange_fail(struct exchange *x, bool may_retry, const char *sentence)
                 exchange_cut(x, sentence);
         else
                 exchange_answer_self(x, 502, NULL, sentence, NULL);
+}
+
+void exchange_fail_short(struct exchange *x)
+{
+        x->up = NULL;
+        if (x->is_dead || (x->state != X_OPEN && x->state != X_WAIT))
+                return;
+        x->state = X_OPEN;
+        exchange_no_room(x);
 }
 
 void exchange_drained(struct exchange *x, void *side)

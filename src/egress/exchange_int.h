@@ -98,6 +98,8 @@ void exchange_refuse_by_rule(struct exchange *);
 void exchange_frames(struct exchange *);
 /* exchange_charge(x): what it holds, for the account. */
 void exchange_charge(struct exchange *);
+/* exchange_no_room(x): the door holds all that it may; this one is told so, the others go on. */
+void exchange_no_room(struct exchange *);
 /* exchange_touch(x): something came; the time limit begins anew. */
 void exchange_touch(struct exchange *);
 

@@ -28,9 +28,13 @@ static bool body_out(void *ctx, const void *p, size_t n)
 {
         struct exchange *x = ctx;
         if (x->is_collecting) {
-                buf_put(&x->made, p, n);
-                if (x->made.is_broken && x->state == X_KEYS && !x->is_dead)
+                if (x->state != X_KEYS || x->is_dead ||
+                    account_put(&x->door->account, &x->charged, &x->made, p, n))
+                        return true;
+                if (x->made.is_broken)
                         refuse(x, 413, "its body is too large to be changed");
+                else
+                        exchange_no_room(x);
                 return true;
         }
         return x->is_dead || x->state != X_OPEN || exchange_send_up(x, p, n);
@@ -64,7 +68,11 @@ static void body_end(void *ctx)
 static void body_bad(void *ctx, int status, const char *why)
 {
         struct exchange *x = ctx;
-        if (!x->is_dead && x->state != X_DONE && x->state != X_LOCAL)
+        if (x->is_dead || x->state == X_DONE || x->state == X_LOCAL)
+                return;
+        if (status == 503)
+                exchange_no_room(x);
+        else
                 refuse(x, status, why);
 }
 
@@ -109,6 +117,11 @@ static const struct sign_body_ops chunks_ops = {
 
 bool exchange_keys_sign(struct exchange *x, const void *p, size_t n, bool is_end)
 {
+        if (!account_grow(&x->door->account, &x->charged,
+                          sign_more(custody_request_sign(x->keys), n))) {
+                exchange_no_room(x);
+                return true;
+        }
         bool is_room = sign_body(custody_request_sign(x->keys), p, n, is_end, &chunks_ops, x);
         if (!x->is_dead)
                 exchange_charge(x);

@@ -36,8 +36,7 @@ static void charge(struct exchange_messages *m)
         size_t n = ws_hold_size(&m->hold);
         m->x->door->held_n += n - m->held_n;
         m->held_n = n;
-        account_set(&m->x->door->account, &m->charged,
-                    sizeof *m + n + (m->body ? body_held(m->body) : 0));
+        account_set(&m->x->door->account, &m->charged, sizeof *m + n);
 }
 
 static bool passes(void *ctx, const void *p, size_t n)
@@ -213,8 +212,7 @@ static void read_on(void *ctx)
         if (!is_open(x))
                 return;
         bool is_read = body_step(m->body);
-        charge(m);
-        if (account_is_full(&x->door->account) || x->door->held_n > EXCHANGE_HELD_MAX)
+        if ((is_read && body_is_short(m->body)) || x->door->held_n > EXCHANGE_HELD_MAX)
                 refuse(m, "error", NULL, ACCOUNT_FULL, NULL);
         else if (is_read)
                 judge(m);
@@ -232,9 +230,8 @@ static void look(struct exchange_messages *m)
                                        m->hold.message.len + m->hold.is_longer, &x->door->work,
                                        &x->door->account);
                 m->reading = (struct work_job){.fn = read_on, .ctx = m};
-                charge(m);
                 work_again(&x->door->work, &m->reading);
-        } else if (account_is_full(&x->door->account) || x->door->held_n > EXCHANGE_HELD_MAX) {
+        } else if (x->door->held_n > EXCHANGE_HELD_MAX) {
                 refuse(m, "error", NULL, ACCOUNT_FULL, NULL);
         }
 }
@@ -251,6 +248,10 @@ static bool messages_data(void *side, struct exchange *x, const void *p, size_t 
                 x->messages->x = x;
         }
         struct exchange_messages *m = x->messages;
+        if (!account_grow(&x->door->account, &m->charged, ws_hold_more(&m->hold, n))) {
+                refuse(m, "error", NULL, ACCOUNT_FULL, NULL);
+                return true;
+        }
         bool is_room = ws_hold_feed(&m->hold, BODY_MAX, p, n, &hold_ops, m);
         if (is_open(x))
                 look(m);

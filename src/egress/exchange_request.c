@@ -11,13 +11,14 @@
 enum { EARLY_MAX = 64 << 10 };
 
 /* keep(x, p, n): bytes that cannot be passed on yet. All requests of the box together have a limit,
- * because the memory is the host's. */
-static void keep(struct exchange *x, const void *p, size_t n)
+ * because the memory is the host's. False: the account has no room. */
+static bool keep(struct exchange *x, const void *p, size_t n)
 {
-        buf_put(&x->early, p, n);
+        if (!account_put(&x->door->account, &x->charged, &x->early, p, n))
+                return false;
         x->held_n += n;
         x->door->held_n += n;
-        exchange_charge(x);
+        return true;
 }
 
 void exchange_let_go(struct exchange *x)
@@ -87,20 +88,11 @@ void exchange_judge(struct exchange *x)
         }
 }
 
-/* exchange_no_room(x): the door holds all that it may; this one is told so, the others go on. */
-static void exchange_no_room(struct exchange *x)
-{
-        x->verdict = "error";
-        x->door->account.refused++;
-        exchange_answer_self(x, 503, NULL, ACCOUNT_FULL, NULL);
-}
-
 /* body_is_read(x): or cannot be. */
 static void body_is_read(struct exchange *x)
 {
         x->is_reading = false;
-        exchange_charge(x);
-        if (account_is_full(&x->door->account))
+        if (x->body && body_is_short(x->body))
                 exchange_no_room(x);
         else
                 exchange_judge(x);
@@ -111,7 +103,6 @@ static void read_body(void *ctx)
 {
         struct exchange *x = ctx;
         if (!body_step(x->body)) {
-                exchange_charge(x);
                 work_again(&x->door->work, &x->reading);
                 return;
         }
@@ -162,10 +153,12 @@ void exchange_request(struct exchange *x, struct head *h, bool is_end)
         /* What is forwarded is what was judged. */
         x->req.host = x->host;
         x->req.port = x->origin.port;
-        if (account_is_full(&x->door->account))
+        if (account_is_full(&x->door->account)) {
+                x->door->account.refused++;
                 exchange_no_room(x);
-        else
+        } else {
                 exchange_judge(x);
+        }
 }
 
 bool exchange_send_up(struct exchange *x, const void *p, size_t n)
@@ -195,6 +188,13 @@ static bool pass_up(struct exchange *x, const void *p, size_t n)
         return exchange_send_up(x, p, n);
 }
 
+/* must_keep(state): is the body of a request held back in this state? */
+static bool must_keep(enum state state)
+{
+        return state == X_BODY || state == X_LOOK || state == X_ASKED || state == X_KEYS ||
+               state == X_WAIT;
+}
+
 bool exchange_request_data(struct exchange *x, const void *p, size_t n)
 {
         bool is_room = true;
@@ -206,42 +206,37 @@ bool exchange_request_data(struct exchange *x, const void *p, size_t n)
                         return true;
                 state = X_WAIT; /* before the origin agrees it would take them for requests */
         }
+        if (must_keep(state) && !keep(x, p, n)) {
+                exchange_no_room(x);
+                return true;
+        }
         switch (state) {
         case X_OPEN:
                 is_room = pass_up(x, p, n);
                 break;
         case X_BODY:
-                keep(x, p, n);
                 if (x->early.len > BODY_MAX)
                         body_is_here(x, true);
                 else if (x->door->held_n > EXCHANGE_HELD_MAX)
                         exchange_answer_self(x, 503, NULL,
                                              "too many bodies are being read for rules at once",
                                              NULL);
-                else if (account_is_full(&x->door->account))
-                        exchange_no_room(x);
                 is_room = x->state != X_BODY || !x->is_reading;
                 break;
         case X_LOOK:
-                keep(x, p, n);
                 is_room = exchange_watch_data(x, p, n);
                 if (x->state == X_LOOK &&
                     (x->early.len > BODY_CHANGED_MAX || x->door->held_n > EXCHANGE_HELD_MAX))
                         exchange_judge(x);
-                else if (x->state == X_LOOK && account_is_full(&x->door->account))
-                        exchange_no_room(x);
                 break;
         case X_ASKED:
         case X_KEYS:
         case X_WAIT:
-                keep(x, p, n);
                 if (state == X_ASKED)
                         exchange_watch_data(x, p, n);
                 size_t most = state == X_KEYS ? exchange_keys_takes(x) : EARLY_MAX;
                 is_room = x->early.len < most && x->door->held_n < EXCHANGE_HELD_MAX;
-                if (account_is_full(&x->door->account))
-                        exchange_no_room(x);
-                else if (most > EARLY_MAX && !is_room)
+                if (most > EARLY_MAX && !is_room)
                         exchange_answer_self(x, 413, NULL,
                                              "its body is too large to be signed or changed", NULL);
                 break;

@@ -130,6 +130,15 @@ static char *cure_of_ask(const struct policy_decision *p, const struct request *
         return policy_cure(&denied, r);
 }
 
+/* gate_charge(d, o, body): a judgement is work too: a step for each request that it may be, and for
+ * each piece of the body that a condition looked through. */
+static void gate_charge(struct door *d, const struct override *o, struct body *body)
+{
+        size_t steps = o->judged + (body ? body_looked(body) / WORK_PIECE : 0);
+        while (steps-- > 0)
+                work_step(door_work(d), 0);
+}
+
 void gate_judge(struct door *d, const struct host_name *host, const struct origin *from,
                 const struct head *h, enum request_body state, struct body *body, struct gate *g)
 {
@@ -156,6 +165,7 @@ void gate_judge(struct door *d, const struct host_name *host, const struct origi
         *g = (struct gate){.status = 403};
         _cleanup_override_ struct override o;
         override_decide(d->policy, &r, d->level == DOOR_LEARN, &o);
+        gate_charge(d, &o, body);
         const struct policy_decision p = o.decision;
         /* Nobody is asked about what a request only might be. */
         bool is_silent = p.verdict == POLICY_DENY && p.why == POLICY_BY_DEFAULT && !o.why;

@@ -47,6 +47,8 @@ ssize_t h1_chunks_feed(struct h1_chunks *, const char *, size_t, const char **da
  * cookie or content fields. */
 int h1_chunks_trailers(struct h1_chunks *, struct head *, struct err *);
 void h1_chunks_free(struct h1_chunks *);
+/* h1_chunks_more(c, n): by how much its memory can grow when ${n} bytes are fed. */
+size_t h1_chunks_more(const struct h1_chunks *, size_t n);
 
 /* The writers break ${b} (and put nothing) instead of writing what our own parsers would refuse: a
  * name or value with other characters, or a field of one connection among the fields. */

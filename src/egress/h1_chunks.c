@@ -172,6 +172,11 @@ int h1_chunks_trailers(struct h1_chunks *c, struct head *h, struct err *err)
         return 0;
 }
 
+size_t h1_chunks_more(const struct h1_chunks *c, size_t n)
+{
+        return c->trailer.len > 0 ? buf_more(&c->trailer, n) : 0;
+}
+
 void h1_chunks_free(struct h1_chunks *c)
 {
         buf_free(&c->trailer);

@@ -65,6 +65,18 @@ static void fail(struct h1_client *c, bool may_retry, const char *why)
                 exchange_fail(x, may_retry, why);
 }
 
+/* is_short(c, more): the account has no room for what the origin sends; this one exchange ends. */
+static bool is_short(struct h1_client *c, size_t more)
+{
+        struct exchange *x = c->x;
+        if (account_grow(&c->door->account, &c->charged, more))
+                return false;
+        over(c);
+        if (x)
+                exchange_fail_short(x);
+        return true;
+}
+
 /* --- requests ------------------------------------------------------------------------------------
  */
 
@@ -237,6 +249,8 @@ static ssize_t use_body(struct h1_client *c, const char *p, size_t n)
                 used = (ssize_t)data_n;
         } else if (c->state == READ_CHUNKS) {
                 data_n = 0;
+                if (is_short(c, h1_chunks_more(&c->chunks, n)))
+                        return -1;
                 used = h1_chunks_feed(&c->chunks, p, n, &data, &data_n, &err);
                 if (used < 0) {
                         fail(c, false, err.text);
@@ -284,9 +298,9 @@ static void use(struct h1_client *c, const char *p, size_t n)
                 n -= (size_t)used;
         }
         c->is_pumping = false;
-        if (n > 0 && c->state != OVER)
+        if (n > 0 && c->state != OVER && !is_short(c, buf_more(&c->in, n)))
                 buf_put(&c->in, p, n);
-        account_set(&c->door->account, &c->charged, sizeof *c + c->in.cap);
+        account_set(&c->door->account, &c->charged, sizeof *c + c->in.cap + c->chunks.trailer.cap);
 }
 
 static void at_end(struct h1_client *c)
@@ -320,7 +334,7 @@ static void on_readable(void *ctx)
                 }
                 if (c->in.len == 0) {
                         use(c, p, (size_t)r);
-                } else {
+                } else if (!is_short(c, buf_more(&c->in, (size_t)r))) {
                         struct buf b = c->in;
                         c->in = (struct buf){0};
                         buf_put(&b, p, (size_t)r);

@@ -33,6 +33,7 @@ static void server_end(struct h1_server *s)
         loop_timer_stop(&s->timer);
         idle_end(s->door, &s->idle);
         account_set(&s->door->account, &s->charged, 0);
+        s->door->conns_held -= sizeof *s;
         struct exchange *x = s->x;
         s->x = NULL;
         if (x)
@@ -143,6 +144,11 @@ static bool read_body(struct h1_server *s)
                 used = n = s->left < s->in.len ? (size_t)s->left : s->in.len;
                 s->left -= n;
         } else if (s->state == H1_READ_CHUNKS) {
+                if (!account_grow(&s->door->account, &s->charged,
+                                  h1_chunks_more(&s->chunks, s->in.len))) {
+                        refuse(s, 503, ACCOUNT_FULL);
+                        return false;
+                }
                 ssize_t r = h1_chunks_feed(&s->chunks, (const char *)s->in.data, s->in.len, &data,
                                            &n, &err);
                 if (r < 0) {
@@ -214,7 +220,8 @@ void h1_server_pump(struct h1_server *s)
         if (s->in.len == 0 && s->in.cap > CONN_LOW)
                 buf_free(&s->in);
         if (!s->is_over)
-                account_set(&s->door->account, &s->charged, sizeof *s + s->in.cap);
+                account_set(&s->door->account, &s->charged,
+                            sizeof *s + s->in.cap + s->chunks.trailer.cap);
 }
 
 static void on_readable(void *ctx)
@@ -237,7 +244,10 @@ static void on_readable(void *ctx)
                                 h1_server_close_soon(s);
                         return;
                 }
-                buf_put(&s->in, p, (size_t)r);
+                if (!account_put(&s->door->account, &s->charged, &s->in, p, (size_t)r)) {
+                        refuse(s, 503, ACCOUNT_FULL);
+                        return;
+                }
                 /* While an answer is awaited only a little is read ahead. */
                 bool is_waiting = s->state == H1_READ_NOTHING;
                 if (is_waiting && s->in.len >= CONN_LOW) {
@@ -310,6 +320,7 @@ void h1_server_begin(struct door *d, struct conn *c, const struct origin *o, con
         buf_put(&s->in, early, early_n);
         loop_timer_set(d->loop, &s->timer, DOOR_IDLE_MS);
         account_set(&d->account, &s->charged, sizeof *s + s->in.cap);
+        d->conns_held += sizeof *s;
         idle_fresh(d, &s->idle);
         conn_take_over(c, &ops, s);
 }

@@ -143,6 +143,9 @@ void h2_stream_work(struct h2_stream *);
 void h2_stream_hurry(struct h2_stream *);
 /* h2_stream_charge(s): what it holds, for the account. */
 void h2_stream_charge(struct h2_stream *);
+/* h2_stream_may_grow(s, n): ask for a field of ${n} bytes. False: there is no room, and the stream is
+ * reset. */
+bool h2_stream_may_grow(struct h2_stream *, size_t n);
 /* h2_stream_sent(s, n): so many bytes of out are on their way. */
 void h2_stream_sent(struct h2_stream *, size_t n);
 

@@ -52,7 +52,7 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *f, const uin
 {
         struct h2_stream *s = find(ctx, f->hd.stream_id);
         (void)session, (void)flags;
-        if (!s ||
+        if (!s || !h2_stream_may_grow(s, name_len + value_len + 2) ||
             h2_in_field(&s->in, (const char *)name, name_len, (const char *)value, value_len) < 0)
                 return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
         return 0;

@@ -222,6 +222,7 @@ struct h2 *h2_new(struct door *d, struct conn *c, bool is_server, const struct h
         if (r != 0 || settle(h) < 0)
                 str_no_memory();
         account_set(&d->account, &h->charged, H2_COST);
+        d->conns_held += H2_COST;
         conn_take_over(c, &conn_ops, h);
         h2_later(h);
         return h;
@@ -251,6 +252,7 @@ void h2_free(struct h2 *h)
                 h2_stream_free(h->streams);
         nghttp2_session_del(h->session);
         account_set(&h->door->account, &h->charged, 0);
+        h->door->conns_held -= H2_COST;
         conn_finish_free(h->conn);
         free(h);
 }

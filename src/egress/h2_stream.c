@@ -18,10 +18,18 @@ void h2_stream_charge(struct h2_stream *s)
 
 static void hold(struct h2_stream *s, struct buf *b, const void *p, size_t n)
 {
-        buf_put(b, p, n);
-        h2_stream_charge(s);
-        if (b->is_broken || account_is_full(&s->h2->door->account))
+        if (!account_put(&s->h2->door->account, &s->charged, b, p, n))
                 h2_stream_reset(s, NGHTTP2_ENHANCE_YOUR_CALM);
+}
+
+bool h2_stream_may_grow(struct h2_stream *s, size_t n)
+{
+        h2_stream_charge(s);
+        size_t more = buf_more(&s->in.head.store, n) + buf_more(&s->in.cookies, n);
+        if (account_grow(&s->h2->door->account, &s->charged, more))
+                return true;
+        h2_stream_reset(s, NGHTTP2_ENHANCE_YOUR_CALM);
+        return false;
 }
 
 /* is_tight(s): half of the account is gone, so streams say sooner that they are full. */

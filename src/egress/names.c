@@ -25,6 +25,7 @@ struct names {
         uint64_t seed;
         uint64_t credit; /* thousandths of a new name */
         uint64_t then_ms;
+        bool is_held;
 };
 
 struct names *names_new(void)
@@ -115,7 +116,7 @@ int names_address(struct names *n, const struct host_name *h, uint64_t now_ms, u
                 return -1;
         uint16_t *slot = slot_of(n, h);
         if (!*slot) {
-                if (n->n == NAMES_MAX || !pay(n, now_ms))
+                if (n->n == NAMES_MAX || n->is_held || !pay(n, now_ms))
                         return -1;
                 grow(n);
                 struct host_name *copy = malloc(sizeof *copy);
@@ -130,9 +131,15 @@ int names_address(struct names *n, const struct host_name *h, uint64_t now_ms, u
         return 0;
 }
 
+void names_hold(struct names *n, bool is_held)
+{
+        n->is_held = is_held;
+}
+
 size_t names_held(const struct names *n)
 {
-        return sizeof *n + n->n * sizeof(struct host_name) + n->slots_n * sizeof *n->slots;
+        return sizeof *n + n->n * sizeof(struct host_name) + n->cap * sizeof *n->by_number +
+               n->slots_n * sizeof *n->slots;
 }
 
 const struct host_name *names_find(const struct names *n, uint32_t addr)

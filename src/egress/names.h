@@ -16,6 +16,8 @@ void names_free(struct names *);
  * new. -1 when new names come too fast or there are too many; NXDOMAIN then. */
 int names_address(struct names *, const struct host_name *, uint64_t now_ms, uint32_t *addr);
 
+/* names_hold(n, is_held): no new names are taken while ${is_held}: there is no memory for them. */
+void names_hold(struct names *, bool is_held);
 /* names_held(n): bytes of memory. */
 size_t names_held(const struct names *);
 

@@ -45,6 +45,8 @@ struct pack {
         struct level levels[PACK_DEPTH];
         uint64_t members[PACK_DEPTH]; /* that were closed, at each level */
         bool is_used;                 /* a member came to its end */
+        bool is_short;                /* the account had no room for what was put */
+        size_t charged;               /* for itself */
 };
 
 struct pack *pack_new(struct work_budget *work, struct account *account)
@@ -54,6 +56,7 @@ struct pack *pack_new(struct work_budget *work, struct account *account)
                 str_no_memory();
         pk->work = work;
         pk->account = account;
+        account_set(account, &pk->charged, sizeof *pk);
         return pk;
 }
 
@@ -75,6 +78,7 @@ void pack_free(struct pack *pk)
                 scan_free(&l->scan);
                 account_set(pk->account, &l->charged, 0);
         }
+        account_set(pk->account, &pk->charged, 0);
         free(pk);
 }
 
@@ -82,10 +86,22 @@ static void pack_add(struct pack *pk, struct level *l, const void *p, size_t n)
 {
         buf_drop(&l->in, l->at);
         l->at = 0;
-        if (n > 0)
-                buf_put(&l->in, p, n);
-        if (l->in.is_broken)
-                str_no_memory();
+        if (!account_put(pk->account, &l->charged, &l->in, p, n))
+                pk->is_short = true;
+}
+
+/* pack_fit(pk, l): all but a little was looked at: nothing larger is kept until more comes. */
+static void pack_fit(struct pack *pk, struct level *l)
+{
+        enum { LITTLE = 64, LARGE = 1 << 10 };
+        size_t left = l->in.len - l->at;
+        if (l->in.cap <= LARGE || left > LITTLE)
+                return;
+        struct buf fit = {0};
+        buf_put(&fit, l->in.data + l->at, left);
+        pack_wipe(&l->in);
+        l->in = fit;
+        l->at = 0;
         account_set(pk->account, &l->charged, l->in.cap);
 }
 
@@ -360,6 +376,8 @@ static enum pack_said pack_level(struct pack *pk, size_t d, const struct scan_se
         for (;;) {
                 enum pack_said said = PACK_READY;
                 bool is_idle = false;
+                if (pk->is_short)
+                        return PACK_SHORT;
                 /* What was unpacked is looked at before more is. */
                 if (d + 1 < PACK_DEPTH)
                         said = pack_level(pk, d + 1, set, hit);
@@ -386,5 +404,8 @@ enum pack_said pack_run(struct pack *pk, const struct scan_set *set, bool is_end
                         struct scan_hit *hit)
 {
         pk->levels[0].is_ended |= is_end;
-        return pack_level(pk, 0, set, hit);
+        enum pack_said said = pack_level(pk, 0, set, hit);
+        for (size_t d = 0; d < PACK_DEPTH; d++)
+                pack_fit(pk, &pk->levels[d]);
+        return said;
 }

@@ -28,7 +28,7 @@ enum pack_said {
         PACK_READY, /* all that was put has been looked at */
         PACK_LATER, /* the turn is over, ask again in the next one */
         PACK_FOUND, /* one of the texts is in it: the first is in ${hit} */
-        PACK_SHORT, /* the account has no room for a decoder */
+        PACK_SHORT, /* the account has no room for a decoder, or for what was put */
         PACK_BOMB,  /* it grows beyond all measure */
 };
 /* pack_run(pk, set, is_end, hit): go on with what was put; ${is_end}: nothing more will be. After

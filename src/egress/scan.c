@@ -15,12 +15,18 @@ enum { WINDOW = 64 << 10 };
 
 struct scan_state {
         struct buf held;
-        size_t before;  /* letters of base64 before what is held */
-        size_t sent;    /* of what is held: it was let go all the same */
-        bool is_strong; /* what is held is more than a few letters */
-        struct scan_view view[2], wide;
+        size_t before;               /* letters of base64 before what is held */
+        size_t sent;                 /* of what is held: it was let go all the same */
+        bool is_strong;              /* what is held is more than a few letters */
         struct scan_matches matches; /* between calls: those that reach into what is held */
 };
+
+/* What is needed within one call alone. For all streams together, because there may be thousands and
+ * it is as large as a window; one loop, so nobody else is here at the same time. */
+static struct {
+        struct scan_view view[2], wide;
+        struct buf joined; /* what was held back, and what is new */
+} scan_room;
 
 void scan_matches_add(struct scan_matches *m, struct scan_match one)
 {
@@ -52,9 +58,6 @@ static void state_free(struct scan_state *st)
         if (st->held.data)
                 explicit_bzero(st->held.data, st->held.cap);
         buf_free(&st->held);
-        scan_view_free(&st->view[0]);
-        scan_view_free(&st->view[1]);
-        scan_view_free(&st->wide);
         scan_matches_free(&st->matches);
         free(st);
 }
@@ -156,6 +159,8 @@ static size_t settle(struct scan *s, const struct scan_set *set, size_t pass, st
                 m->list[kept++] = one;
         }
         m->n = kept;
+        if (kept == 0 && m->cap > 64)
+                scan_matches_free(m);
         return news;
 }
 
@@ -188,8 +193,8 @@ static size_t search(struct scan_state *st, const struct scan_set *set, const ui
         if (!is_end)
                 hold = scan_live(set, p, n, &st->is_strong);
         if (set->writings_n > 0) {
-                scan_wide(set, p, n, is_end, &st->wide, &st->matches, &hold, &st->is_strong);
-                scan_views(set, p, n, st->before, is_end, st->view, &st->matches, &hold,
+                scan_wide(set, p, n, is_end, &scan_room.wide, &st->matches, &hold, &st->is_strong);
+                scan_views(set, p, n, st->before, is_end, scan_room.view, &st->matches, &hold,
                            &st->is_strong);
         }
         return hold;
@@ -206,6 +211,38 @@ static size_t window(struct scan *s, const struct scan_set *set, const uint8_t *
         return hold;
 }
 
+/* scan_join(held, p, n): what was held back and what is new, as one window. */
+static void scan_join(const struct buf *held, const uint8_t *p, size_t n)
+{
+        struct buf *b = &scan_room.joined;
+        b->len = 0;
+        buf_put(b, held->data, held->len);
+        buf_put(b, p, n);
+        if (b->is_broken)
+                str_no_memory();
+}
+
+/* scan_keep(held, p, n): all that is held back from now on. */
+static void scan_keep(struct buf *held, const uint8_t *p, size_t n)
+{
+        enum { LARGE = 4 << 10 };
+        if (held->len > 0)
+                explicit_bzero(held->data, held->len);
+        held->len = 0;
+        if (held->cap > LARGE && n < held->cap / 4)
+                buf_free(held);
+        buf_put(held, p, n);
+        if (scan_room.joined.len > 0)
+                explicit_bzero(scan_room.joined.data, scan_room.joined.len);
+        scan_room.joined.len = 0;
+}
+
+size_t scan_held(const struct scan *s)
+{
+        const struct scan_state *st = s->state;
+        return st ? sizeof *st + st->held.cap + st->matches.cap * sizeof *st->matches.list : 0;
+}
+
 size_t scan_feed(struct scan *s, const struct scan_set *set, const void *data, size_t n,
                  bool is_end, struct buf *out, struct scan_hit *hit)
 {
@@ -220,24 +257,15 @@ size_t scan_feed(struct scan *s, const struct scan_set *set, const void *data, s
                 const uint8_t *w = p;
                 size_t w_n = take;
                 if (held->len > 0) {
-                        buf_put(held, p, take);
-                        if (held->is_broken)
-                                str_no_memory();
-                        w = held->data;
-                        w_n = held->len;
+                        scan_join(held, p, take);
+                        w = scan_room.joined.data;
+                        w_n = scan_room.joined.len;
                 }
                 size_t pass = window(s, set, w, w_n, is_last, out);
                 count += settle(s, set, pass, hit, count);
                 s->state->before = scan_base64_run(w, pass, s->state->before);
                 s->at += pass;
-                if (held->len > 0) {
-                        size_t left = held->len - pass;
-                        memmove(held->data, held->data + pass, left);
-                        explicit_bzero(held->data + left, pass);
-                        held->len = left;
-                } else {
-                        buf_put(held, p + pass, take - pass);
-                }
+                scan_keep(held, w + pass, w_n - pass);
                 p += take;
                 n -= take;
         } while (n > 0);

@@ -45,6 +45,7 @@ struct scan {
         uint64_t at;
 };
 void scan_free(struct scan *);
+size_t scan_held(const struct scan *); /* bytes of memory */
 
 /* scan_feed(s, set, p, n, is_end, out, hit): more of the stream. Appends to ${out} what may pass,
  * with replacements made (texts without a stand-in stay as they are). Returns how many were found

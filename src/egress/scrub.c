@@ -46,7 +46,11 @@ static void on_turn(void *ctx)
 /* charge(s): what it holds, for the account. */
 static void charge(struct scrub *s)
 {
-        account_set(&s->door->account, &s->charged, s->pend.cap + s->whole.cap + s->lag.cap);
+        size_t heads = s->head ? sizeof *s->head + s->head->store.cap : 0;
+        heads += s->trailers ? sizeof *s->trailers + s->trailers->store.cap : 0;
+        account_set(&s->door->account, &s->charged,
+                    sizeof *s + heads + s->pend.cap + s->whole.cap + s->lag.cap +
+                            scan_held(&s->scan) + scrub_tokens_held(s));
 }
 
 struct scrub *scrub_new(struct door *d, const struct scrub_for *what, const struct scrub_ops *ops,
@@ -61,6 +65,7 @@ struct scrub *scrub_new(struct door *d, const struct scrub_for *what, const stru
         s->ops = ops;
         s->ctx = ctx;
         s->job = (struct work_job){.fn = on_turn, .ctx = s};
+        charge(s);
         return s;
 }
 
@@ -94,7 +99,7 @@ void scrub_free(struct scrub *s)
         wipe(&s->lag);
         wipe(&s->pend);
         scrub_tokens_free(s);
-        charge(s);
+        account_set(&s->door->account, &s->charged, 0);
         if (s->trailers)
                 head_free(s->trailers);
         free(s->trailers);
@@ -109,13 +114,24 @@ void scrub_fail(struct scrub *s, const char *sentence)
         s->ops->fail(s->ctx, 502, sentence);
 }
 
-/* scrub_short(s, sentence): the account has no room for it; the next try may find some. */
-static void scrub_short(struct scrub *s, const char *sentence)
+void scrub_short(struct scrub *s)
 {
         if (s->is_over)
                 return;
         scrub_stop(s);
-        s->ops->fail(s->ctx, 503, sentence);
+        /* What it has is of no use any more, and may be what others wait for. */
+        wipe(&s->pend);
+        wipe(&s->whole);
+        charge(s);
+        s->ops->fail(s->ctx, 503, ACCOUNT_FULL);
+}
+
+bool scrub_hold(struct scrub *s, struct buf *to, const void *p, size_t n)
+{
+        if (account_put(&s->door->account, &s->charged, to, p, n))
+                return true;
+        scrub_short(s);
+        return false;
 }
 
 /* frames(s, p, n, is_end, out): message by message, because both ends may wait for the other after
@@ -157,12 +173,10 @@ static bool is_lagging(const struct scrub *s)
 
 static void pass(struct scrub *s, struct buf *out)
 {
-        if (is_lagging(s) && out->len > 0)
-                buf_put(&s->lag, out->data, out->len);
-        if (out->is_broken || s->lag.is_broken)
+        if (out->is_broken)
                 scrub_fail(s, "there is no memory for the answer");
         else if (is_lagging(s))
-                charge(s);
+                scrub_hold(s, &s->lag, out->data, out->len);
         else if (out->len > 0) /* its last word counts: only after a no does it tell of room */
                 s->is_full = !s->ops->data(s->ctx, out->data, out->len);
 }
@@ -209,6 +223,7 @@ static void keep_head(struct scrub *s, struct head *h)
                 str_no_memory();
         head_init(s->head);
         head_move(s->head, h);
+        charge(s);
 }
 
 /* send_head(s): now, when it was held only until the decoder has its memory. */
@@ -247,7 +262,7 @@ static void unpack(struct scrub *s, bool is_end)
                 work_again(door_work(s->door), &s->job);
                 break;
         case PACK_SHORT:
-                scrub_short(s, ACCOUNT_FULL);
+                scrub_short(s);
                 break;
         case PACK_FOUND:
                 scrub_fail(s, "the origin sends a secret inside of a packed or compressed file, "
@@ -355,7 +370,7 @@ static ssize_t next_piece(struct scrub *s, uint8_t *to, size_t n)
         if (got == UNDO_LATER)
                 work_again(door_work(s->door), &s->job);
         else if (got < 0 && undo_is_short(s->undo))
-                scrub_short(s, err.text);
+                scrub_short(s);
         else if (got < 0)
                 scrub_fail(s, err.text);
         return got;
@@ -394,15 +409,14 @@ bool scrub_data(struct scrub *s, const void *p, size_t n)
                 undo_put(s->undo, p, n);
                 scrub_pump(s);
         } else if (is_busy(s) || s->pend.len > 0 || n > PIECE) {
-                buf_put(&s->pend, p, n);
-                if (s->pend.is_broken)
-                        scrub_fail(s, "there is no memory for the answer");
-                charge(s);
-                scrub_pump(s);
+                if (scrub_hold(s, &s->pend, p, n))
+                        scrub_pump(s);
         } else {
                 body(s, p, n);
         }
         s->is_told = s->is_full || s->call || s->job.prev;
+        if (!s->is_over)
+                charge(s);
         return !s->is_told || s->is_over;
 }
 

@@ -33,7 +33,7 @@ struct scrub {
         bool is_packing;     /* that goes on */
         bool is_unpacked;    /* to the end of the body */
         struct buf pend;     /* came while there was no room, or no turn */
-        size_t charged;      /* for it, and for what is held whole */
+        size_t charged;      /* for it, and for all that is held */
         struct work_job job; /* waits for its next turn */
         struct keeper_call *call;
         bool is_over, is_full, is_told; /* ended for us; client is full; we said no */
@@ -56,6 +56,12 @@ struct scrub {
 /* scrub_emit(s, p, n, is_end): through the scanner to the client. */
 void scrub_emit(struct scrub *, const void *, size_t, bool is_end);
 void scrub_fail(struct scrub *, const char *sentence);
+/* scrub_short(s): the account has no room for it: 503, since the next try may find some. */
+void scrub_short(struct scrub *);
+/* scrub_hold(s, to, p, n): keep bytes of it in one of its buffers. False: that was scrub_short. */
+bool scrub_hold(struct scrub *, struct buf *to, const void *, size_t);
+/* scrub_tokens_held(s): bytes of memory. */
+size_t scrub_tokens_held(const struct scrub *);
 /* scrub_pump(s): go on with what is waiting. */
 void scrub_pump(struct scrub *);
 /* scrub_answered(s): the keeper answered; go on, and read on when there is room. */

@@ -77,9 +77,15 @@ const char *scrub_tokens_head(const struct head *h)
 
 void scrub_tokens_data(struct scrub *s, const void *p, size_t n)
 {
-        buf_put(&s->whole, p, n);
-        if (s->whole.is_broken || s->whole.len > CAPTURE_BODY_MAX)
+        if (s->whole.len + n > CAPTURE_BODY_MAX)
                 scrub_fail(s, "the answer of a place that gives out tokens is too long to be read");
+        else
+                scrub_hold(s, &s->whole, p, n);
+}
+
+size_t scrub_tokens_held(const struct scrub *s)
+{
+        return s->tokens ? sizeof *s->tokens + s->tokens->out.cap : 0;
 }
 
 static void ask(struct scrub *s);
@@ -97,7 +103,10 @@ static void on_captured(void *ctx, uint32_t type, struct cur *answer)
                 return;
         }
         const struct capture_token *k = &t->found.tokens[t->at++];
-        buf_put(&t->out, s->whole.data + t->done, k->start - t->done);
+        if (!scrub_hold(s, &t->out, s->whole.data + t->done, k->start - t->done)) {
+                free(placeholder);
+                return;
+        }
         capture_put(t->found.kind, placeholder, &t->out);
         t->done = k->start + k->len;
         free(placeholder);
@@ -141,8 +150,9 @@ bool scrub_tokens_end(struct scrub *s)
                 }
         }
         struct tokens *t = s->tokens;
-        if (s->whole.len > t->done)
-                buf_put(&t->out, s->whole.data + t->done, s->whole.len - t->done);
+        if (s->whole.len > t->done &&
+            !scrub_hold(s, &t->out, s->whole.data + t->done, s->whole.len - t->done))
+                return false;
         if (t->out.is_broken) {
                 scrub_fail(s, "there is no memory for the answer");
                 return false;

@@ -58,6 +58,8 @@ struct sign_body_ops {
         void (*idle)(void *ctx);
 };
 size_t sign_held(const struct sign *); /* bytes of memory */
+/* sign_more(s, n): by how much that can grow when ${n} bytes of the body come. */
+size_t sign_more(const struct sign *, size_t n);
 bool sign_body(struct sign *, const void *, size_t, bool is_end, const struct sign_body_ops *,
                void *ctx);
 

@@ -94,6 +94,11 @@ size_t sign_held(const struct sign *s)
         return s->units_len + (s->chunks ? awschunk_held(s->chunks) : 0);
 }
 
+size_t sign_more(const struct sign *s, size_t n)
+{
+        return 2 * n + (s->chunks ? awschunk_more(s->chunks, n) : 0);
+}
+
 static void ask(struct sign *s, struct awschunk_unit *unit)
 {
         struct sign_unit *u = calloc(1, sizeof *u);

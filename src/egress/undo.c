@@ -57,7 +57,8 @@ struct undo {
         struct account *account;
         uint64_t put; /* bytes that came */
         bool is_short, is_bomb, is_strict;
-        bool is_one; /* it ends with its first member */
+        bool is_one;    /* it ends with its first member */
+        size_t charged; /* for itself */
 };
 
 static const struct {
@@ -100,6 +101,7 @@ void undo_free(struct undo *u)
                 buf_free(&s->in);
                 account_set(u->account, &s->charged, 0);
         }
+        account_set(u->account, &u->charged, 0);
         free(u);
 }
 
@@ -121,6 +123,7 @@ int undo_new(const char *coding, struct work_budget *work, struct account *accou
                 str_no_memory();
         u->work = work;
         u->account = account;
+        account_set(account, &u->charged, sizeof *u);
         *out = NULL;
         for (const char *c = coding + strspn(coding, " \t,"); *c; c += strspn(c, " \t,")) {
                 size_t len = strcspn(c, ", \t");
@@ -172,6 +175,7 @@ struct undo *undo_one(enum undo_kind kind, struct work_budget *work, struct acco
                 str_no_memory();
         u->work = work;
         u->account = account;
+        account_set(account, &u->charged, sizeof *u);
         u->is_strict = u->is_one = true;
         u->stages[0].kind = kinds[kind];
         u->stages_n = 1;
@@ -188,11 +192,10 @@ bool undo_is_over(const struct undo *u, size_t *rest)
 void undo_put(struct undo *u, const void *p, size_t n)
 {
         struct stage *s = &u->stages[0];
-        buf_put(&s->in, p, n);
-        if (s->in.is_broken)
-                str_no_memory();
-        u->put += n;
-        account_set(u->account, &s->charged, s->in.cap);
+        if (account_put(u->account, &s->charged, &s->in, p, n))
+                u->put += n;
+        else
+                u->is_short = true;
 }
 
 int undo_strictly(struct undo *u)
@@ -394,12 +397,11 @@ static int refill(struct undo *u, size_t i, bool is_end, struct err *err)
         struct stage *s = &u->stages[i];
         if (i == 0)
                 return 0;
-        uint8_t *room = buf_room(&s->in, STEP);
+        uint8_t *room = account_room(u->account, &s->charged, &s->in, STEP);
         if (!room)
-                str_no_memory();
+                return no_room(u, err);
         ssize_t got = take(u, i - 1, is_end, room, STEP, err);
         s->in.len -= STEP - (got > 0 ? (size_t)got : 0);
-        account_set(u->account, &s->charged, s->in.cap);
         return got > 0 ? 1 : (int)got;
 }
 
@@ -461,5 +463,7 @@ static ssize_t take(struct undo *u, size_t i, bool is_end, uint8_t *to, size_t n
 
 ssize_t undo_take(struct undo *u, bool is_end, void *to, size_t n, struct err *err)
 {
+        if (u->is_short) /* something that was put is missing */
+                return no_room(u, err);
         return take(u, u->stages_n - 1, is_end, to, n, err);
 }

@@ -44,7 +44,8 @@ struct undo *undo_one(enum undo_kind, struct work_budget *, struct account *);
  * stand behind it. */
 bool undo_is_over(const struct undo *, size_t *rest);
 
-/* undo_put(u, p, n): more of the body as it came. */
+/* undo_put(u, p, n): more of the body as it came. When the account has no room for it, the next
+ * undo_take says so. */
 void undo_put(struct undo *, const void *, size_t);
 /* undo_take(u, is_end, to, n, err): the next decoded bytes. 0: there are none until more is put, or
  * with ${is_end} (nothing more will be put): none at all. UNDO_LATER: the turn is over, ask again

@@ -73,7 +73,12 @@ uint64_t websocket_steps(struct websocket *w)
 
 size_t websocket_held(const struct websocket *w)
 {
-        return sizeof *w + w->scrub.payload.cap + w->scrub.control.cap;
+        return sizeof *w + w->scrub.payload.cap + w->scrub.control.cap + scan_held(&w->scrub.scan);
+}
+
+size_t websocket_more(const struct websocket *w, size_t n)
+{
+        return buf_more(&w->scrub.payload, n);
 }
 
 bool websocket_agreed(const struct websocket *w, const struct head *answer, const char **why)

@@ -15,6 +15,8 @@ void websocket_free(struct websocket *);
 /* websocket_steps(w): frames that came since this was last asked, for work.h. */
 uint64_t websocket_steps(struct websocket *);
 size_t websocket_held(const struct websocket *); /* bytes of memory */
+/* websocket_more(w, n): by how much that can grow when ${n} bytes come down. */
+size_t websocket_more(const struct websocket *, size_t n);
 
 /* websocket_agreed(w, answer, &why): does the origin's 101 prove that it read our key? */
 bool websocket_agreed(const struct websocket *, const struct head *answer, const char **why);

@@ -138,6 +138,11 @@ size_t ws_hold_size(const struct ws_hold *h)
         return h->message.cap + h->waiting.cap;
 }
 
+size_t ws_hold_more(const struct ws_hold *h, size_t n)
+{
+        return buf_more(&h->message, n) + buf_more(&h->waiting, n);
+}
+
 void ws_hold_free(struct ws_hold *h)
 {
         buf_free(&h->message);

@@ -37,6 +37,8 @@ bool ws_hold_feed(struct ws_hold *, size_t max, const void *, size_t, const stru
  * as far as the next that is held. Never of one that is longer than the ceiling. */
 bool ws_hold_release(struct ws_hold *, size_t max, const struct ws_hold_ops *, void *ctx);
 size_t ws_hold_size(const struct ws_hold *); /* bytes of memory */
+/* ws_hold_more(h, n): by how much that can grow when ${n} bytes are fed. */
+size_t ws_hold_more(const struct ws_hold *, size_t n);
 void ws_hold_free(struct ws_hold *);
 
 #endif

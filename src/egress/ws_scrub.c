@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { FINAL = 0x80, CONTROL = 0x08, PIECE = 64 << 10 };
+enum { FINAL = 0x80, CONTROL = 0x08, PIECE = 64 << 10, KEPT = 4 << 10 };
 
 void ws_scrub_free(struct ws_scrub *w)
 {
@@ -42,6 +42,10 @@ static void flush(struct ws_scrub *w, const struct scan_set *set, bool is_final,
         if (is_final) /* it waits for nothing, but the rest of a value may be in the next */
                 scan_release(&w->scan, set, true, &b);
         w->payload.len = 0;
+        if (w->payload.cap > KEPT) {
+                explicit_bzero(w->payload.data, w->payload.cap);
+                buf_free(&w->payload);
+        }
         if (b.len == 0 && !is_final)
                 return; /* all of it is held back */
         put_frame(out, (uint8_t)(w->opcode | (is_final ? FINAL : 0)), &b);

@@ -51,6 +51,8 @@ def body(kind):
         return "zstd", zstd(144)
     if kind == "zstd-long":
         return "zstd", zstd(20_000)
+    if kind == "stored":  # a file of gzip that is not smaller than what is in it
+        return "", gzip.compress(bytes(i * i * 7 & 255 for i in range(300_000)), 0, mtime=0)
     raise KeyError(kind)
 
 

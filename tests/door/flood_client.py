@@ -7,6 +7,7 @@ are asked one after the other, and as many afterwards; prints how many of those 
 by status; with "stay" it holds what it holds until its input ends
 """
 import collections
+import select
 import socket
 import ssl
 import sys
@@ -163,6 +164,81 @@ def ws_pings(n):
     ask(s, b"\x89\x80abcd" * n)
 
 
+def lend(n, held):
+    """Answers that the door has to hold whole: some fit into its memory, and the others hear so."""
+    mine = [connect("api.example.test") for _ in range(n)]
+    for s in mine:
+        ask(s, b"GET /oauth/token HTTP/1.1\r\nHost: HOST\r\n\r\n", host="api.example.test")
+    waiting = set(mine)
+    while len(waiting) > n // 2:
+        ready = select.select(list(waiting), [], [], 60)[0]
+        if not ready:
+            note("silent")
+            break
+        for s in ready:
+            note(status(s))
+            waiting.discard(s)
+    held.extend(mine)
+
+
+def unfinished(what, n, held):
+    """Most of a request, and then silence."""
+    long = b"".join(b"x-%d: %s\r\n" % (i, b"y" * 1000) for i in range(60))
+    whole = {"head": b"GET / HTTP/1.1\r\nHost: HOST\r\n" + long,
+             "trailer": b"POST /post HTTP/1.1\r\nHost: HOST\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n" + long[:15000],
+             "packed": b"POST /post HTTP/1.1\r\nHost: HOST\r\nContent-Length: 300000\r\n\r\n" + body("stored")[1][:200_000],
+             "body": b"POST /post HTTP/1.1\r\nHost: HOST\r\nContent-Type: application/json\r\nContent-Length: 300000\r\n\r\n" + b" " * 200_000}
+    for _ in range(n):
+        host = "body.example.test" if what == "body" else FLOOD
+        s = connect(host)
+        s.settimeout(5)
+        ask(s, whole[what], host=host)
+        held.append(s)
+
+
+def form(what):
+    """A body that many conditions look into, as large as any that is read."""
+    size, kind = 8 << 20, "application/x-www-form-urlencoded"
+    if what == "fields":
+        text = b"a&" * (size // 2)
+    elif what == "names":
+        text = b"%41" * (size // 3)
+    elif what == "semi":
+        text = b"a;b=%42;" * (size // 8)
+    elif what == "values":
+        text = b"Action=x&" * (size // 9)
+    elif what == "parts":
+        kind = "multipart/form-data; boundary=b"
+        text = b'--b\r\nContent-Disposition: form-data; name="a"\r\n\r\nx\r\n' * (size // 60) + b"--b--\r\n"
+    elif what == "amp":
+        kind, text = "application/json", b'{"a":"' + b"a&" * (size // 2 - 10) + b'"}'
+    elif what == "keys":
+        kind, text = "application/json", b'{"a":0' + b"".join(b',"%06d":0' % i for i in range(250_000)) + b"}"
+    elif what == "deep":
+        kind, text = "text/xml", b"<action>" * 60 + b"x" * (1 << 20) + b"</action>" * 60
+    elif what == "elements":
+        kind, text = "text/xml", b"<action/>" * (size // 9)
+    elif what == "roots":
+        kind, text = "application/graphql", b"{" + b"a " * (size // 2 - 1) + b"}"
+    s = connect("form.example.test")
+    s.settimeout(100)
+    ask(s, b"POST /form HTTP/1.1\r\nHost: HOST\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n" % (kind.encode(), len(text)), text, "form.example.test")
+    note(what + "-" + status(s))
+
+
+def heads_of(what):
+    """A head from which many other requests can be made, or that can be read in many ways."""
+    more = {"override": "".join(f"x-http-method-override: M{i}\r\nx-original-url: /p{i}\r\nx-forwarded-host: h{i}.test\r\n" for i in range(4)),
+            "list": "x-forwarded-host: " + "a," * 7000 + "\r\nx-http-method-override: " + "GET," * 3000 + "\r\n"}.get(what, "")
+    target = {"query": "/form?" + "a&" * 7000, "path": "/" + "a;b=c%20./" * 400}.get(what, "/form?a=b")
+    s = connect("form.example.test")
+    s.settimeout(100)
+    for _ in range(20):
+        ask(s, f"GET {target} HTTP/1.1\r\nHost: HOST\r\n{more}\r\n".encode(), host="form.example.test")
+        line = s.recv(1 << 16)
+        note(what + "-" + line[9:12].decode("latin-1"))
+
+
 def attack(case, n, held):
     kind, _, what = case.partition(":")
     if kind == "post":
@@ -208,6 +284,14 @@ def attack(case, n, held):
             ask(s, b"GET / HTTP/1.1\r\nHost: HOST\r\n" + b"x: y\r\n" * n if what == "many" else b"GET / HTTP/1.1\r\nHost: HOST\r\nx: " + b"y" * n)
             note(status(s))
         each(10, run)
+    elif kind == "lend":
+        lend(n, held)
+    elif kind == "unfinished":
+        unfinished(what, n, held)
+    elif kind == "form":
+        each(n, lambda: [form(one) for one in what.split("+")])
+    elif kind == "heads":
+        each(n, lambda: heads_of(what))
     elif kind == "json":
         def run():
             text = b'{"a":"b"' + b"".join(b',"%06d":0' % i for i in range(n)) + b"}"

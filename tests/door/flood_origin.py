@@ -65,6 +65,10 @@ class H1(Base):
             coding, coded = body(case[5:])
             self.send(b"HTTP/1.1 200 OK\r\ncontent-encoding: %s\r\ncontent-length: 100000\r\n\r\n" % coding.encode() + coded[:-4])
             self.request.recv(1)
+        elif case.endswith("token"):  # most of an answer with a token in it, and then silence
+            self.send(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 260000\r\n\r\n" + b" " * 250_000)
+            self.request.settimeout(120)
+            self.request.recv(1)
         elif case == "slow":
             self.send(b"HTTP/1.1 200 OK\r\ncontent-length: 40\r\n\r\n")
             for _ in range(40):

@@ -234,8 +234,109 @@ static void test_jobs(void)
         CHECK("for the next", !work_jobs(&w) && strcmp(order, "acb") == 0);
 }
 
+/* What grows is asked for before it does. */
+static void test_account(void)
+{
+        struct account a = {.limit = 1 << 20};
+        _cleanup_buf_ struct buf large = {0}, small = {0}, none = {0};
+        size_t charged = 0, other = 0;
+        static const char piece[8 << 10];
+        size_t n = 0;
+        while (account_put(&a, &charged, &large, piece, sizeof piece))
+                n += sizeof piece;
+        check(large.len == n && large.cap == charged && a.now == charged,
+              "what is refused is not put", "%zu of %zu, charged %zu", large.len, n, charged);
+        check(a.now <= a.limit - a.limit / 8 && a.refused == 1,
+              "one that is large leaves the last eighth", "%llu", (unsigned long long)a.now);
+        check(account_put(&a, &other, &small, piece, sizeof piece), "for those that are small",
+              "no");
+        while (account_take(&a, 4 << 10))
+                ;
+        check(a.now <= a.limit && !account_put(&a, &other, &none, piece, 1) && none.cap == 0,
+              "and nobody has more than all of it", "%llu", (unsigned long long)a.now);
+        size_t was = charged;
+        check(!account_grow(&a, &charged, 1) && charged == was, "a no changes nothing", "%zu",
+              charged);
+}
+
+/* shorts(b): was it the account that said no to a body of this type? */
+static bool shorts(const char *type, const struct buf *b, uint64_t limit, uint64_t *peak)
+{
+        struct account a = {.limit = limit};
+        struct body *body = body_begin(type, "", b->data, b->len, NULL, &a);
+        while (!body_step(body))
+                ;
+        bool is_short = body_is_short(body);
+        body_free(body);
+        *peak = a.peak;
+        return is_short && a.now == 0;
+}
+
+static void test_bodies(void)
+{
+        _cleanup_buf_ struct buf keys = {0}, form = {0}, text = {0};
+        buf_put_str(&keys, "[0");
+        for (size_t i = 0; i < 200000; i++)
+                buf_put_str(&keys, ",0");
+        buf_put_str(&keys, "]");
+        for (size_t i = 0; i < 4000; i++)
+                buf_put_str(&form, "abc&");
+        zeros(&text, 1 << 20);
+        const struct {
+                const char *type;
+                const struct buf *b;
+                uint64_t limit;
+        } t[] = {{"application/json", &keys, 2 << 20},
+                 {"application/x-www-form-urlencoded", &form, 96 << 10},
+                 {"text/plain", &text, 512 << 10}};
+        for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+                uint64_t peak;
+                check(shorts(t[i].type, t[i].b, t[i].limit, &peak),
+                      "a body that there is no room for", "%s was read", t[i].type);
+                check(peak <= t[i].limit + 4096, "is not held", "%s: %llu", t[i].type,
+                      (unsigned long long)peak);
+                check(!shorts(t[i].type, t[i].b, 64 << 20, &peak), "with room it is read", "%s",
+                      t[i].type);
+        }
+}
+
+/* A body with very many of anything is read in turns, and its turns are short. */
+static void test_many(void)
+{
+        static const struct {
+                const char *type, *first, *piece, *last;
+        } t[] = {{"application/x-www-form-urlencoded", "", "a&", "b"},
+                 {"application/x-www-form-urlencoded", "", "%41", ""},
+                 {"multipart/form-data; boundary=b", "",
+                  "--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nx\r\n", "--b--"},
+                 {"multipart/form-data; boundary=b",
+                  "--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n", "--", "\r\n--b--"},
+                 {"text/plain", "", "a&", ""},
+                 {"application/json", "[\"", "a&", "\"]"}};
+        for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+                struct work_budget w = {0};
+                _cleanup_buf_ struct buf b = {0};
+                buf_put_str(&b, t[i].first);
+                while (b.len < 4 << 20)
+                        buf_put_str(&b, t[i].piece);
+                buf_put_str(&b, t[i].last);
+                struct body *body = body_begin(t[i].type, "", b.data, b.len, &w, NULL);
+                while (!body_step(body))
+                        work_round(&w);
+                work_round(&w);
+                check(w.longest_bytes <= 320 << 10 && w.longest_steps <= 9000,
+                      "many fields are read in turns", "%s of %s: %llu bytes, %llu steps",
+                      t[i].type, t[i].piece, (unsigned long long)w.longest_bytes,
+                      (unsigned long long)w.longest_steps);
+                body_free(body);
+        }
+}
+
 int main(void)
 {
+        test_account();
+        test_bodies();
+        test_many();
         test_turns();
         test_proportion();
         test_windows();
