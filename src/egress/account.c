@@ -81,6 +81,11 @@ void account_set(struct account *a, size_t *charged, size_t n)
         *charged = n;
 }
 
+bool account_is_tight(const struct account *a)
+{
+        return a && a->limit && a->now > a->limit / 2;
+}
+
 bool account_is_full(const struct account *a)
 {
         return a && a->limit && a->now >= a->limit;

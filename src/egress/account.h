@@ -50,6 +50,8 @@ bool account_put(struct account *, size_t *charged, struct buf *, const void *, 
 uint8_t *account_room(struct account *, size_t *charged, struct buf *, size_t n);
 /* account_set(a, &charged, n): what was charged for one thing is now ${n}. */
 void account_set(struct account *, size_t *charged, size_t n);
+/* account_is_tight(a): more than half of it is used. */
+bool account_is_tight(const struct account *);
 /* account_is_full(a): nobody should begin anything that needs more. */
 bool account_is_full(const struct account *);
 

@@ -72,7 +72,7 @@ struct door {
         size_t conns_n, conns_max, conns_peak;
         size_t conns_held; /* bytes for connections as such, whatever waits in them */
         size_t guests_n;   /* of them: that have not begun with HTTP or TLS */
-        uint64_t trimmed_ms;
+        uint64_t trimmed_ms, held_peak;
         bool is_full;            /* listeners are paused; the others wait in the kernel's queue */
         bool is_short;           /* and that was for want of descriptors */
         struct loop_timer retry; /* while it is full: look again */

@@ -30,16 +30,21 @@ void door_later(struct door *d, void (*fn)(void *), void *p)
         d->laters = l;
 }
 
-/* trim(d): after many connections the memory that they took goes back to the machine. */
+/* trim(d): after many connections, and after much was held, the memory goes back to the machine. */
 static void trim(struct door *d)
 {
-        enum { MANY = 64, AT_MOST_EVERY_MS = 1000 };
+        enum { MANY = 64, MUCH = 8 << 20, AT_MOST_EVERY_MS = 1000 };
+        uint64_t held = d->account.now;
         if (d->conns_n > d->conns_peak)
                 d->conns_peak = d->conns_n;
-        if (d->conns_peak < MANY || d->conns_n >= d->conns_peak / 4 ||
-            loop_now(d->loop) < d->trimmed_ms + AT_MOST_EVERY_MS)
+        if (held > d->held_peak)
+                d->held_peak = held;
+        bool are_gone = d->conns_peak >= MANY && d->conns_n < d->conns_peak / 4;
+        bool is_given = d->held_peak >= MUCH && held < d->held_peak / 2;
+        if ((!are_gone && !is_given) || loop_now(d->loop) < d->trimmed_ms + AT_MOST_EVERY_MS)
                 return;
         d->conns_peak = d->conns_n;
+        d->held_peak = held;
         d->trimmed_ms = loop_now(d->loop);
         malloc_trim(0);
 }
@@ -80,7 +85,7 @@ static int begin(struct door *d, struct err *err)
         return 0;
 }
 
-enum { BESIDES = 64 << 20 };
+enum { BESIDES = 64 << 20, LARGE = 128 << 10 };
 
 int egress_main(int argc, char **argv)
 {
@@ -91,6 +96,9 @@ int egress_main(int argc, char **argv)
         (void)argc;
         (void)argv;
         role_begin("ostiary-egress");
+        /* What is large goes back at once when it is freed, and leaves no holes. Without that word
+         * malloc keeps more and more for itself. */
+        mallopt(M_MMAP_THRESHOLD, LARGE);
         d->control_fd = DOOR_CONTROL_FD;
         d->loop = loop_new();
         d->names = names_new();

@@ -142,6 +142,11 @@ void exchange_charge(struct exchange *x)
         account_set(&x->door->account, &x->charged, sizeof *x + heads + n);
 }
 
+size_t exchange_held(const struct exchange *x)
+{
+        return x->charged + (x->scrub ? scrub_held(x->scrub) : 0);
+}
+
 static void free_later(void *p)
 {
         struct exchange *x = p;

@@ -94,6 +94,8 @@ void exchange_cut(struct exchange *, const char *words);
 /* exchange_drained(x, side): this engine, which had said false, has room again. */
 void exchange_drained(struct exchange *, void *side);
 
+/* exchange_held(x): bytes of memory that are held for it. */
+size_t exchange_held(const struct exchange *);
 const struct head *exchange_request_head(const struct exchange *);
 bool exchange_is_head_request(const struct exchange *);
 /* exchange_is_h2(x): did it come by HTTP/2? */

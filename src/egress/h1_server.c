@@ -224,6 +224,14 @@ void h1_server_pump(struct h1_server *s)
                             sizeof *s + s->in.cap + s->chunks.trailer.cap);
 }
 
+/* may_wait(s): a client that has ended its side may still want its answer; most have gone. Nothing
+ * large is held for it, and nothing at all where memory is short. */
+static bool may_wait(const struct h1_server *s)
+{
+        enum { LARGE = 64 << 10 };
+        return exchange_held(s->x) <= LARGE && !account_is_tight(&s->door->account);
+}
+
 static void on_readable(void *ctx)
 {
         struct h1_server *s = ctx;
@@ -236,7 +244,7 @@ static void on_readable(void *ctx)
                 if (r == 0) {
                         if (s->x && s->state == H1_READ_FRAMES)
                                 exchange_request_end(s->x, NULL);
-                        else if (s->x && s->state == H1_READ_NOTHING)
+                        else if (s->x && s->state == H1_READ_NOTHING && may_wait(s))
                                 conn_want_read(s->conn, false); /* it still waits for its answer */
                         else if (s->x)
                                 h1_server_close_now(s);

@@ -32,13 +32,6 @@ bool h2_stream_may_grow(struct h2_stream *s, size_t n)
         return false;
 }
 
-/* is_tight(s): half of the account is gone, so streams say sooner that they are full. */
-static bool is_tight(const struct h2_stream *s)
-{
-        const struct account *a = &s->h2->door->account;
-        return a->limit && a->now > a->limit / 2;
-}
-
 struct h2_stream *h2_stream_new(struct h2 *h, int32_t id)
 {
         struct h2_stream *s = calloc(1, sizeof *s);
@@ -143,7 +136,9 @@ bool h2_stream_data(void *stream, struct exchange *x, const void *p, size_t n)
                 s->out.len = s->out_at = 0;
         hold(s, &s->out, p, n);
         wake(s);
-        s->has_said_full = waiting(s) >= (is_tight(s) ? 1 : H2_OUT_HIGH);
+        /* Where memory is short streams say sooner that they are full. */
+        bool is_tight = account_is_tight(&s->h2->door->account);
+        s->has_said_full = waiting(s) >= (is_tight ? 1 : H2_OUT_HIGH);
         return !s->has_said_full;
 }
 

@@ -106,6 +106,11 @@ void scrub_free(struct scrub *s)
         free(s);
 }
 
+size_t scrub_held(const struct scrub *s)
+{
+        return s->charged;
+}
+
 void scrub_fail(struct scrub *s, const char *sentence)
 {
         if (s->is_over)

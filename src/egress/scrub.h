@@ -50,6 +50,7 @@ struct scrub *scrub_new(struct door *, const struct scrub_for *, const struct sc
 /* scrub_stop(s): the exchange is over; nothing is called back any more. */
 void scrub_stop(struct scrub *);
 void scrub_free(struct scrub *);
+size_t scrub_held(const struct scrub *); /* bytes of memory */
 
 void scrub_answer(struct scrub *, struct head *, bool is_end); /* moved; a final one */
 /* scrub_data(s, p, n): false: stop reading until ops->resume. */
