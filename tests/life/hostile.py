@@ -169,6 +169,35 @@ def slow():
         print("slow took", (n + 1) * 16, flush=True)
 
 
+def linger():
+    """Sockets that whoever closes them last waits for: closed while somebody looks at them."""
+    import threading
+
+    def look_here(fd):  # a call that is recorded, and looked at for that
+        for _ in range(3000):
+            if libc.bind(fd, b"\2\0" + bytes(14), 16) < 0 and ctypes.get_errno() == errno.EBADF:
+                break
+
+    door = socket.create_server(("127.0.0.1", 0))
+    for n in range(100):
+        s = socket.create_connection(door.getsockname())
+        kept.append(door.accept())
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\x10\x0e\0\0")  # an hour
+        s.setblocking(False)
+        try:
+            while True:
+                s.send(b"x" * 65536)
+        except BlockingIOError:
+            pass
+        fd = s.detach()
+        threading.Thread(target=look_here, args=(fd,), daemon=True).start()
+        time.sleep(0.001 + n % 10 * 0.0003)
+        threading.Thread(target=os.close, args=(fd,), daemon=True).start()  # waits, if it is the last
+        print("linger begins", n, flush=True)
+        time.sleep(0.01)
+    say("linger", n)
+
+
 def lease():
     fd = os.open("leased", os.O_RDWR | os.O_CREAT)
     kept.append(fd)
@@ -549,7 +578,7 @@ def log():
 
 
 modes = {f.__name__: f for f in (
-    instances, watches, flying, nested, pipes, fifos, parkedpipes, bigpipes, descriptors, slow, lease, pid1, memfd, parked, mapped, shm, sockets, pinned, deep, cow, headless,
+    instances, watches, flying, nested, pipes, fifos, parkedpipes, bigpipes, descriptors, slow, linger, lease, pid1, memfd, parked, mapped, shm, sockets, pinned, deep, cow, headless,
     fallocate, disk, unnamed, ghost, parkedfiles, nestedfiles, waitingfiles, blockedfiles, emptymessages, netlink, messages, log)}
 alone = {f.__name__: f for f in (shutfiles, shutmemfd)}  # these become another program
 
