@@ -312,10 +312,10 @@ wait $run
 holds 'what others could read is said' "$(cat "$work/moved")" 'private.txt, which they could not before'
 drop
 rm -rf open inner was was2 narrow1 narrow2 private.txt kept shut fresh go
-# An editor that writes a wide file anew leaves it wide.
+# A program that makes a wide file anew leaves it wide.
 echo x >team && chmod 664 team
 box=$tag-edit
-"$ostiary" run --live --name "$box" -- sh -c 'umask 0; cp team t2; chmod 664 t2; mv t2 team; touch said; while [ ! -e go ]; do sleep 0.1; done' </dev/null >/dev/null 2>&1 &
+"$ostiary" run --live --name "$box" -- sh -c 'umask 002; rm team; echo y >team; touch said; while [ ! -e go ]; do sleep 0.1; done' </dev/null >/dev/null 2>&1 &
 run=$!
 wait_for 60 test -e said
 touch go

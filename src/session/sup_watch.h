@@ -63,6 +63,7 @@ struct watch_share {
         uint64_t shmem_first;  /* the machine's shared memory at the start */
         uint64_t shmem;        /* and before the last look */
         uint64_t others_first; /* of that, what is known to be somebody else's */
+        uint64_t sum;          /* over all processes, when the last look apart was over */
         uint64_t extra;        /* bytes of stray shared memory that are the box's */
         struct watch_doubt doubt;
         uint64_t pages_first; /* pages of the machine that belong to nothing it has a name for */

@@ -182,7 +182,7 @@ static void disk_nameless(struct sup *s, uint64_t now, uint64_t hidden)
 {
         struct watch_disk *d = &s->watch->disk;
         bool is_under_way = s->watch->deep.apart.pid;
-        watch_deep(s, USAGE_MAPS | USAGE_FLYING, true);
+        watch_deep(s, USAGE_MAPS | USAGE_FLYING | s->watch->share.wants, true);
         if (is_under_way || !s->watch->deep.apart.pid)
                 return; /* another one, or too early */
         d->maps_hidden = hidden;

@@ -158,7 +158,7 @@ static unsigned share_wants(struct sup *s)
         w->is_missing = share_is_counted(s) && share_stray(s) > s->plan->box.limits.memory / 4;
         bool is_parked = w->is_crowded || w->is_piped || w->is_missing;
         return (is_parked ? USAGE_FLYING : 0) | (w->is_piped ? USAGE_FIFOS : 0) |
-               (w->is_missing ? USAGE_MAPS : 0);
+               (w->is_missing ? USAGE_MAPS | USAGE_FAIR : 0); /* what it finds may decide at once */
 }
 
 static void most(uint64_t *a, uint64_t b)
@@ -212,29 +212,32 @@ static void share_note(struct sup *s, uint64_t counted)
         most(&s->memory_peak_seen, counted);
 }
 
+/* watch_share_memory(s, u): by the last fair look, if there is one, and what came since. */
 uint64_t watch_share_memory(const struct sup *s, const struct usage *u)
 {
-        const struct usage *deep = &s->watch->share.deep;
-        uint64_t sum = usage_memory(u), fair = usage_memory(deep);
-        return s->watch->share.wants & USAGE_FAIR && fair && fair < sum ? fair : sum;
+        const struct watch_share *w = &s->watch->share;
+        uint64_t sum = usage_memory(u), fair = usage_memory(&w->deep);
+        if (!w->deep.is_fair)
+                return sum;
+        fair += sum > w->sum ? sum - w->sum : 0;
+        return fair < sum ? fair : sum;
 }
 
-/* share_check_memory(s): a box is over its limit at once when it is so beyond doubt. When only the sum over
+/* share_check_memory(s, least): a box is over its limit at once when ${least}, which is beyond doubt, is. When only the sum over
  * its processes is, they may share what they have, and a look apart decides. A control group does not
  * count the queues of every kind of socket: those alone may not have the limit over again. */
-static unsigned share_check_memory(struct sup *s)
+static unsigned share_check_memory(struct sup *s, uint64_t least)
 {
         const struct watch_share *w = &s->watch->share;
         uint64_t limit = s->plan->box.limits.memory;
-        uint64_t sum = usage_memory(&w->u) + share_unseen(w), least = usage_memory_least(&w->u);
+        uint64_t sum = usage_memory(&w->u) + share_unseen(w);
         if (limit && !share_is_counted(s)) {
                 share_note(s, w->u.loose);
                 if (w->u.loose > limit)
                         share_over(s, "its sockets", w->u.loose);
                 return 0;
         }
-        uint64_t known = watch_share_memory(s, &w->u);
-        share_note(s, sum > limit ? known : sum);
+        share_note(s, sum > limit ? watch_share_memory(s, &w->u) + share_unseen(w) : sum);
         if (limit && least > limit)
                 share_over(s, "its processes", least);
         return limit && sum > limit ? USAGE_FAIR | USAGE_MAPS : 0;
@@ -251,8 +254,10 @@ static bool share_is_still(const struct usage *a, const struct usage *b)
 static bool share_is_going(const struct sup *s)
 {
         const struct watch_share *w = &s->watch->share;
+        if (!share_is_counted(s))
+                return false;
         uint64_t room = watch_machine_room();
-        return share_is_counted(s) && w->room > room && w->room - room > w->left / 4;
+        return w->room > room && w->room - room > w->left / 4;
 }
 
 /* share_look(s): the supervisor's own look, and what of it wants another. */
@@ -264,6 +269,7 @@ static void share_look(struct sup *s, bool is_going)
         w->wants = share_wants(s);
         usage_look(&s->watch->eyes, 0, &w->u);
         bool is_blind = !w->u.is_whole || w->u.shut_n;
+        uint64_t least = usage_memory_least(&w->u); /* before what was seen earlier */
         if (w->wants || is_blind)
                 share_merge(&w->u, &w->deep);
         watch_doubt(&w->doubt, share_stray(s), w->u.motion);
@@ -271,33 +277,50 @@ static void share_look(struct sup *s, bool is_going)
         watch_doubt(&w->pages, pages > w->pages_first ? pages - w->pages_first : 0, w->u.motion);
         if (!w->is_missing && !is_blind)
                 w->extra = 0;
-        w->wants |= share_check_memory(s);
+        w->wants |= share_check_memory(s, least);
         share_counters(s);
-        if (!w->wants && !is_blind)
+        if (!w->wants && !is_blind) {
                 w->deep = (struct usage){.is_whole = true}; /* old */
-        else if (!s->is_ending)
-                watch_deep(s, w->wants, is_going || w->is_crowded || w->is_piped || w->is_missing);
+                return;
+        }
+        bool is_over = w->wants & USAGE_FAIR && !w->left;
+        bool is_hurt = w->is_crowded || w->is_piped || w->is_missing;
+        if (!s->is_ending)
+                watch_deep(s, w->wants, is_going || is_over || is_hurt);
+}
+
+/* share_decide(s, u): a look that counts fairly is over, or two in a row took too long: then the sum over
+ * all processes is all that is known. */
+static void share_decide(struct sup *s, const struct usage *u)
+{
+        const struct watch_share *w = &s->watch->share;
+        uint64_t limit = s->plan->box.limits.memory, sum = usage_memory(&w->u) + share_unseen(w);
+        bool is_lost = !u && s->watch->deep.lost_n >= WATCH_UNSEEN;
+        if (!share_is_counted(s) || sum <= limit || !((u && u->is_fair) || is_lost))
+                return;
+        uint64_t now = u ? usage_memory(u) + share_unseen(w) : sum;
+        share_note(s, now);
+        if (now > limit)
+                share_over(s, "its processes", now);
 }
 
 void watch_share_deep(struct sup *s, const struct usage *u)
 {
         struct watch_share *w = &s->watch->share;
-        uint64_t limit = s->plan->box.limits.memory;
         w->unseen = !u || u->unseen_n ? w->unseen + 1 : 0;
         if (u)
                 w->deep = *u;
         share_merge(&w->u, &w->deep);
         w->extra = share_extra(s);
-        uint64_t sum = usage_memory(&w->u) + share_unseen(w);
-        /* It took too long, twice: then what is known decides. */
-        uint64_t fair = u ? usage_memory(u) + share_unseen(w) : w->unseen >= WATCH_UNSEEN ? sum : 0;
-        if (share_is_counted(s) && fair)
-                share_note(s, fair);
-        if (share_is_counted(s) && fair > limit && sum > limit)
-                share_over(s, "its processes", fair);
+        w->sum = usage_memory(&w->u);
+        share_decide(s, u);
         share_counters(s);
         if (u)
                 share_parked(s);
+        if (w->is_missing || (w->wants & USAGE_FAIR && !w->left)) {
+                w->look_at = s->watch->share_at = 0; /* it goes on: again at once */
+                watch_again(s);
+        }
 }
 
 uint64_t watch_share(struct sup *s, uint64_t now)

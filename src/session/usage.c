@@ -59,7 +59,7 @@ uint64_t usage_tmpfs(const struct usage_eyes *e)
 
 void usage_look(const struct usage_eyes *e, unsigned wants, struct usage *u)
 {
-        *u = (struct usage){.is_whole = true};
+        *u = (struct usage){.is_whole = true, .is_fair = wants & USAGE_FAIR};
         usage_procs(e, wants, u);
         u->sysv = usage_sysv(e);
         u->tmpfs = usage_tmpfs(e);

@@ -34,6 +34,7 @@ struct usage {
         uint64_t shut_n;         /* processes that only a look that copies descriptors sees into */
         uint64_t room;           /* of the last process: how many descriptors it may have */
         uint64_t motion;         /* another number when a process has run */
+        bool is_fair;            /* private and shared count once what several processes have */
         bool is_whole; /* false: it was too much to look at in one go; all is at least so */
 };
 
