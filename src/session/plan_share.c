@@ -57,8 +57,8 @@ uint64_t plan_share_part(uint64_t all, unsigned slot)
 {
         static const unsigned first[] = {4, 12, 18, 18};
         enum { FIRST_N = sizeof first / sizeof *first };
-        if (slot >= 1 && slot <= FIRST_N)
-                return all / first[slot - 1];
+        if (slot <= FIRST_N) /* numbers begin with 1 */
+                return all / first[slot ? slot - 1 : 0];
         return all / 18 / ((uint64_t)slot * (slot + 1)) * (FIRST_N + 1);
 }
 
