@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.." || exit 1
 . tests/lib_door.sh
 door_needs custody_revoke curl openssl /usr/bin/python3
 door_trial 'DNS:*.one.test,DNS:*.two.test'
-cp tests/custody/hold.py "$work/ws/"
+cp tests/custody/hold.py tests/custody/waker.py "$work/ws/"
 export ONE=fake-value-of-the-first-0001 TWO=fake-value-of-the-other-0002
 count() { grep -ac "$2" "$work/seen/received-$1" 2>/dev/null || true; }
 secret() { echo "$1 from env at *.one.test,*.two.test as bearer ${2:-}"; }
@@ -262,17 +262,17 @@ check "pause: whoever is attached is told how to go on" $? "$(cat "$work/l4.err"
 # The leak has its answer before everything is stopped: so it may have counted a little.
 is_still() {
 	local before
-	before=$(wc -l <"$work/l4.out")
+	before=$(wc -l <"$work/$1.out")
 	sleep 2
-	[ "$before" = "$(wc -l <"$work/l4.out")" ]
+	[ "$before" = "$(wc -l <"$work/$1.out")" ]
 }
-within 60 is_still
+within 60 is_still l4
 check "pause: nothing goes on" $? "$(tail -n 3 "$work/l4.out")"
 same "pause: ps says so" "$("$ostiary" ps --json | python3 -c 'import json, sys
 print(*[b["state"] for b in json.load(sys.stdin)["data"] if b["id"] == "l4"])')" paused
 holds "pause: in words, too" "$("$ostiary" ps)" paused
 in_box l4 sh -c 'kill -CONT -1' >/dev/null 2>&1
-within 60 is_still
+within 60 is_still l4
 check "pause: a command beside does not wake the rest for good" $? "$(tail -n 3 "$work/l4.out")"
 same "pause: whoever wakes is shown no key" "$(in_box l4 sh -c "$code" 2>/dev/null)" 403
 holds "pause: and the log says why" "$("$ostiary" log l4 --json)" "the box is paused"
@@ -285,4 +285,28 @@ check "pause: resume lets it go on" $? "$(cat "$work/l4.said")"
 wait "$pausing"
 same "pause: until somebody says so" "$(tail -n 1 "$work/l4.out")" "went on"
 "$ostiary" rm -f l4 >/dev/null 2>&1
+# One that has arranged to be woken: timers that send SIGCONT all the time, and somebody who forks and ends.
+leaking l6 leak=pause "$leak; exec /usr/bin/python3 waker.py" >"$work/l6.out" &
+pausing=$!
+within 60 grep -qs leak=pause "$work/l6.err"
+within 60 is_still l6
+check "pause: no signal that it arranged wakes it" $? "$(tail -n 3 "$work/l6.out")"
+same "pause: a command beside runs" "$(in_box l6 echo served 2>&1)" served
+in_box l6 sh -c 'kill -CONT -1' >/dev/null 2>&1
+within 60 is_still l6
+check "pause: and wakes nobody" $? "$(tail -n 3 "$work/l6.out")"
+in_box l6 touch enough >/dev/null 2>&1
+"$ostiary" resume l6 2>"$work/l6.said"
+check "pause: resume lets it go on all the same" $? "$(cat "$work/l6.said")"
+wait "$pausing"
+same "pause: all of it" "$(tail -n 1 "$work/l6.out")" "went on"
+"$ostiary" rm -f l6 >/dev/null 2>&1
+leaking l7 leak=pause "$leak; exec /usr/bin/python3 waker.py" >"$work/l7.out" &
+pausing=$!
+within 60 grep -qs leak=pause "$work/l7.err"
+within 60 is_still l7
+timeout 100 "$ostiary" stop --time 0 l7 >/dev/null 2>"$work/l7.said"
+check "pause: stop ends it" $? "$(cat "$work/l7.said")"
+wait "$pausing"
+"$ostiary" rm -f l7 >/dev/null 2>&1
 exit $bad

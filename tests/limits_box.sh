@@ -27,6 +27,10 @@ if [ -n "$has_group" ]; then
 	same 'memory: a box that lives on has the status of its command' "$code" 3
 	holds 'and says what was killed' "$err" 'ostiary: the memory limit of 100.0 MiB was reached'
 	# Memory that no process has mapped counts too.
+	# The smallest processes there are, and memory that none of them has mapped: pid 1, which is larger, goes last.
+	box --limit memory=60M -- ./hog hidden 300
+	same 'memory: the kernel kills a process of the command, not the first of the box' "$code $err" \
+		'120 ostiary: the memory limit of 60.0 MiB was reached and the kernel killed a process'
 	box --limit memory=60M -- sh -c 'head -c 30000000 /dev/zero >/dev/shm/a; ./hog memory 40'
 	same 'memory: files in /dev/shm count' "$code" 137
 else

@@ -6,7 +6,7 @@
 set -u
 . "$(dirname "$0")/lib_life.sh"
 . "$here/lib_tier.sh"
-cp "$here/life/hostile.py" "$work/ws/" && cp "$here/life/owner.py" "$work/" || exit 1
+cp "$here/life/hostile.py" "$here/life/sharers.py" "$work/ws/" && cp "$here/life/owner.py" "$work/" || exit 1
 is_user=''
 [ "$(id -u)" = 0 ] || is_user=1
 "$ostiary" create -q --name "$tag-look" --limit memory=100M >/dev/null
@@ -103,11 +103,45 @@ code=$?
 check 'descriptors: a box that holds a hundred thousand and more is ended' $? "status $code: $(tail -n 1 "$work/said")"
 over
 
+say "$ostiary" run -q --rm --name "$tag-box" -- python3 -c '
+import os, resource, sys, time
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+most = min(hard - 20, 70000)
+processes = 70000 // most
+r, w = os.pipe()
+for _ in range(processes):
+    if os.fork() == 0:
+        for _ in range(most):
+            os.open("/dev/null", os.O_RDONLY)
+        os.write(w, b"x")
+        time.sleep(3)  # a few looks
+        os._exit(0)
+print(len([os.read(r, 1) for _ in range(processes)]) == processes, end=" ", flush=True)
+for _ in range(processes):
+    os.wait()
+print("lived")'
+same 'descriptors: with 70,000 of them, below its share, it goes on' "$code $out$err" '0 True lived'
+# Idle boxes take no descriptors from the next one.
+say "$ostiary" run -q --rm --name "$tag-box" -- sh -c 'ulimit -Hn'
+first=$out
+for i in 1 2 3; do "$ostiary" create -q --name "$tag-idle$i" >/dev/null; done
+say "$ostiary" run -q --rm --name "$tag-box" -- sh -c 'ulimit -Hn'
+same 'descriptors: the fourth box has as many as the first' "$code $out" "0 $first"
+for i in 1 2 3; do "$ostiary" rm -f "$tag-idle$i" >/dev/null; done
+
 # --- pid 1, leases ---------------------------------------------------------------------------------------------
 attack pid1
 same 'pid 1 cannot be limited, slowed down or pinned' "$(took pid1)" 0
 say "$ostiary" exec "$tag-foe" -- echo served
 same 'and serves on' "$code $out" '0 served'
+over
+# Sockets that linger for an hour, closed while their copies are looked at.
+attack linger
+say timeout 100 "$ostiary" exec "$tag-foe" -- echo served
+same 'linger: whoever looks at a socket does not wait for it' "$code $out $(took linger)" '0 served 99'
+over
+attack pid1
 echo text >"$work/file"
 say "$ostiary" cp "$work/file" "$tag-foe:/tmp/file"
 same 'cp too' "$code" 0
@@ -122,7 +156,7 @@ over
 
 # --- memory that no process has mapped ----------------------------------------------------------------------------
 bound=640 # MiB of the 1,024 that it tries for, under a limit of 256: a busy machine looks late
-for mode in memfd parked mapped shutmemfd shm sockets deep headless; do
+for mode in memfd parked mapped shutmemfd shm sockets pinned deep cow headless slow; do
 	attack --limit memory=256M $mode
 	wait "$box_pid"
 	code=$?
@@ -144,6 +178,19 @@ for mode in netlink messages; do
 	check "$mode: counts as memory" $? "status $code: $(tail -n 1 "$work/said")"
 	over
 done
+
+# --- memory that several processes have ---------------------------------------------------------------------------
+# The sum over them is more than 2 GiB, and there are 256 MiB and a little.
+: >"$work/said"
+timeout -k 5 150 "$ostiary" run -q --rm --name "$tag-good" --limit memory=450M -- python3 sharers.py /tmp/done \
+	</dev/null >"$work/said" 2>&1 &
+box_pid=$!
+have_it() { [ "$(grep -c 'has it' "$work/said")" = 8 ] || ! kill -0 "$box_pid" 2>/dev/null; }
+wait_for 100 have_it
+sleep 3 # three looks at an idle box
+"$ostiary" exec "$tag-good" -- touch /tmp/done
+wait "$box_pid"
+same 'a box whose processes share their memory is not ended for the sum' "$? $(tail -n 1 "$work/said")" '0 lived'
 
 # --- memory of somebody else --------------------------------------------------------------------------------------
 # A box that has reserved a large piece of shared memory and uses little of it, beside somebody who fills /dev/shm.

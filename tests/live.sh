@@ -286,6 +286,44 @@ holds 'and said' "$(cat "$work/modes")" 'which your umask forbids'
 drop
 rm -rf wide made open go node_modules/q src/after
 
+# What was so before was so in its place: neither a wide directory that is moved, nor an old file in the place of a wide
+# one, nor a second name of it. And what others could not read they cannot read afterwards.
+mkdir -p open inner && chmod 777 open && chmod 755 inner
+echo x >open/edited && chmod 666 open/edited
+echo x >was && chmod 666 was
+echo x >was2 && chmod 666 was2
+echo x >narrow1
+echo x >narrow2
+echo secret >private.txt && chmod 600 private.txt
+echo secret >kept && chmod 640 kept
+mkdir -p shut && chmod 700 shut && echo x >shut/in
+box=$tag-moved
+"$ostiary" run --live --name "$box" -- sh -c 'umask 0; mv open inner/moved; mv narrow1 was; chmod 666 was; rm was2; ln narrow2 was2; chmod 666 was2
+	echo y >inner/moved/new; cp inner/moved/edited inner/moved/e2; chmod 666 inner/moved/e2; mv inner/moved/e2 inner/moved/edited
+	chmod 644 private.txt; cp kept kept2; chmod 644 kept2; mv kept2 kept; chmod 755 shut; echo plain >fresh; chmod 644 fresh
+	while [ ! -e go ]; do sleep 0.1; done' </dev/null >"$work/moved" 2>&1 &
+run=$!
+narrow() { [ "$(mode inner/moved was narrow2 private.txt kept shut fresh)" = '755 644 644 600 640 700 644 ' ]; }
+wait_for 60 narrow
+check 'a wide directory that is moved, an old file in a wide place, a second name: put right; private files stay so' $? \
+	"$(mode inner/moved was narrow2 private.txt kept shut fresh)"
+touch go
+wait $run
+holds 'what others could read is said' "$(cat "$work/moved")" 'private.txt, which they could not before'
+drop
+rm -rf open inner was was2 narrow1 narrow2 private.txt kept shut fresh go
+# A program that makes a wide file anew leaves it wide.
+echo x >team && chmod 664 team
+box=$tag-edit
+"$ostiary" run --live --name "$box" -- sh -c 'umask 002; rm team; echo y >team; touch said; while [ ! -e go ]; do sleep 0.1; done' </dev/null >/dev/null 2>&1 &
+run=$!
+wait_for 60 test -e said
+touch go
+wait $run
+same 'a new file in the place of a wide one stays as wide' "$(mode team)" '664 '
+drop
+rm -f team said go
+
 # --- what is not covered, and how quick the second one is --------------------------------------------
 box=$tag-i
 mkdir -p target

@@ -7,6 +7,7 @@
 #include "audit/witness_call.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/closing.h"
 #include "wire/door.h"
 
 #include <arpa/inet.h>
@@ -40,7 +41,7 @@ int witness_net_take(pid_t tid, int fd)
 
 pid_t witness_net_pidfd(pid_t tid, int fd)
 {
-        _cleanup_close_ int pidfd = witness_net_take(tid, fd);
+        _cleanup_closing_ int pidfd = witness_net_take(tid, fd); /* or whatever it is */
         return pidfd < 0 ? 0 : procs_of_pidfd(pidfd);
 }
 
@@ -115,7 +116,7 @@ void witness_net_read(const struct seccomp_notif *q, struct peek *peek, struct d
         union any a;
         bool is_tcp;
         memset(&a, 0, sizeof a);
-        _cleanup_close_ int sock = witness_net_take((pid_t)q->pid, (int)q->data.args[0]);
+        _cleanup_closing_ int sock = witness_net_take((pid_t)q->pid, (int)q->data.args[0]);
         r->protocol = protocol_of(sock, &is_tcp);
         if (q->data.nr == SYS_listen) {
                 socklen_t len = sizeof a;

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/closing.h"
 #include "base/confine.h"
 #include "base/err.h"
 #include "base/spread.h"
@@ -126,7 +127,7 @@ static bool settle(struct open_call *o)
                 buf_put_lstr(&w.body, o->exe);
                 tell();
         }
-        close_fd(&o->sock);
+        closing_fd(&o->sock);
         return true;
 }
 
@@ -184,7 +185,7 @@ static void finish_call(void)
                         o = (struct open_call){.sock = call.sock, .pid = (pid_t)r.pid};
                         snprintf(o.exe, sizeof o.exe, "%s", r.exe);
                 } else {
-                        close_fd(&call.sock);
+                        closing_fd(&call.sock);
                 }
                 w.flight->is_recorded = true;
         }
@@ -274,16 +275,16 @@ static bool listen_to_supervisor(void)
 
 static void confine(void)
 {
-        static const int calls[] = {SYS_ioctl,      SYS_pidfd_open,  SYS_pidfd_getfd,
-                                    SYS_getsockopt, SYS_getsockname, SYS_readlinkat,
-                                    SYS_openat,     SYS_getpgid,     SYS_process_vm_readv,
+        static const int calls[] = {SYS_ioctl,      SYS_pidfd_open,    SYS_pidfd_getfd,
+                                    SYS_getsockopt, SYS_getsockname,   SYS_readlinkat,
+                                    SYS_openat,     SYS_getpgid,       SYS_process_vm_readv,
 #ifdef SYS_readlink
                                     SYS_readlink,
 #endif
 #ifdef SYS_poll
                                     SYS_poll,
 #endif
-                                    SYS_ppoll};
+                                    SYS_setitimer,  SYS_timer_settime, SYS_ppoll};
         struct err err = {0};
         spread_back();
         if (confine_calls(calls, sizeof calls / sizeof *calls, &err) < 0)
@@ -331,7 +332,8 @@ _Noreturn void witness_role_main(const struct witness_begin *b)
                                          .name = b->table->name};
         w.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
         struct epoll_event control = {.events = EPOLLIN};
-        if (w.epoll_fd < 0 || epoll_ctl(w.epoll_fd, EPOLL_CTL_ADD, w.control_fd, &control) < 0)
+        if (w.epoll_fd < 0 || epoll_ctl(w.epoll_fd, EPOLL_CTL_ADD, w.control_fd, &control) < 0 ||
+            closing_begin() < 0)
                 _exit(125);
         procs_begin(w.epoll_fd, witness_weak_number(&w.table->weak));
         if (!b->is_first)

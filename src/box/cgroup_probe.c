@@ -15,6 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* What holds without a group. */
+#define UNTIL "Until then ostiary itself watches memory, and rlimits hold processes and files."
+
 struct answer {
         enum box_cgroup_kind kind;
         unsigned has;
@@ -65,27 +68,23 @@ static const char *cure(const struct answer *a)
                        "systemctl daemon-reload, and log in again.";
         if (map.on_v1)
                 return " Boot with cgroup v2 (systemd.unified_cgroup_hierarchy=1 on the kernel "
-                       "command line), or run ostiary as root. Until then rlimits hold per "
-                       "process.";
+                       "command line), or run ostiary as root. " UNTIL;
         if (!map.v2[0])
-                return " Mount it: mount -t cgroup2 none /sys/fs/cgroup. Until then rlimits hold "
-                       "per process.";
+                return " Mount it: mount -t cgroup2 none /sys/fs/cgroup. " UNTIL;
         if (is_memory_off(&map))
                 return " The kernel runs with the memory controller off: add cgroup_enable=memory "
-                       "to its command line (and take cgroup_disable=memory away). Until then "
-                       "rlimits hold per process.";
+                       "to its command line (and take cgroup_disable=memory away). " UNTIL;
         if (statvfs(map.v2, &fs) == 0 && (fs.f_flag & ST_RDONLY))
                 return " That is how containers come: start this one with a writable "
                        "/sys/fs/cgroup "
                        "of its own (docker: --cgroupns=private and --privileged; podman: "
-                       "--systemd=always). Until then rlimits hold per process.";
+                       "--systemd=always). " UNTIL;
         if (access("/run/systemd/system", F_OK) == 0)
                 return " Let your systemd user manager run (log in through a session, or "
-                       "loginctl enable-linger USER as root); it can then give us a scope. Until "
-                       "then rlimits hold per process.";
+                       "loginctl enable-linger USER as root); it can then give us a scope. " UNTIL;
         return " As root, make a group with a group below it, enable memory, pids and cpu for it, "
                "chown both with their cgroup.procs and cgroup.subtree_control to your user, and "
-               "start ostiary in the lower one. Until then rlimits hold per process.";
+               "start ostiary in the lower one. " UNTIL;
 }
 
 int box_cgroup_probe(char *sentence, size_t len)

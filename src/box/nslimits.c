@@ -86,8 +86,6 @@ int step_rlimits(struct build *b, struct err *err)
                 return -1;
         /* No limit of data or address space, also where no group holds the memory: sanitizers, Go,
          * Java and V8 reserve terabytes and touch little. The supervisor adds up what is touched. */
-        /* When the host runs out of memory the box goes first; children inherit it. */
-        fdio_put(AT_FDCWD, "/proc/self/oom_score_adj", "300");
         /* The kernel adds these up over the user's processes and namespaces: a share of each. */
         if ((l->messages && set_limit(RLIMIT_MSGQUEUE, "message queues", l->messages, err) < 0) ||
             (l->signals && set_limit(RLIMIT_SIGPENDING, "pending signals", l->signals, err) < 0) ||

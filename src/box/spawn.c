@@ -124,6 +124,9 @@ static _Noreturn void give_up(struct attempt *a, enum err_code code)
 /* child(a): between vfork and exec: only system calls, nothing allocated, nothing kept. */
 static _Noreturn __attribute__((noinline)) void child(struct attempt *a)
 {
+        /* When memory runs out, the machine's or the box's, commands go first and pid 1 goes last:
+         * with it goes everything. Who is born by vfork has a value of its own. */
+        fdio_put(AT_FDCWD, "/proc/self/oom_score_adj", "300");
         if (!box_weak(WEAK_PTY))
                 setsid();
         unblock_signals();

@@ -22,7 +22,7 @@
 
 void doctor_cgroup(struct doctor_answer *a)
 {
-        char sentence[400];
+        char sentence[640];
         int kind = box_cgroup_probe(sentence, sizeof sentence);
         doctor_say(a, kind == BOX_CGROUP_NONE ? OUT_WARN : OUT_GOOD, "%s", sentence);
 }

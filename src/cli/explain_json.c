@@ -52,7 +52,7 @@ static void mounts(struct json *j, const struct box_plan *b)
 
 static void limits(struct json *j, const struct box_limits *l)
 {
-        char sentence[512];
+        char sentence[640];
         int kind = box_cgroup_probe(sentence, sizeof sentence);
         struct explain_limit rows[EXPLAIN_LIMITS];
         explain_limits(l, kind, rows);

@@ -94,7 +94,7 @@ static void environment(const struct session_plan *p)
 
 static void limits(const struct session_plan *p)
 {
-        char sentence[512];
+        char sentence[640];
         struct explain_limit l[EXPLAIN_LIMITS];
         int kind = box_cgroup_probe(sentence, sizeof sentence);
         explain_limits(&p->box.limits, kind, l);

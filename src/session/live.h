@@ -94,9 +94,11 @@ bool live_judge(struct live_tree *, const char *path, mode_t, bool is_end,
                 struct file_class_verdict *);
 bool live_is_guarded(enum file_class);
 /* live_modes_begin(tree): before the first look. live_modes_note(tree, path, st): what others may write
- * to already; live_modes_noted(tree): that was all. live_modes_mend(tree, path, st): take away rights
- * of others to write there that came since and that the umask forbids. 1 when there were some, -1
- * when they could not be taken away. */
+ * to already, and what they may not read; live_modes_noted(tree): that was all. live_modes_mend(tree, path,
+ * st): take away rights of others that came since: to write, if the umask forbids it; to read what they
+ * could not read. Which of the two it was, 0 when there were none, -1 when they could not be taken
+ * away. */
+enum { LIVE_MENDED_WRITE = 1, LIVE_MENDED_READ };
 void live_modes_begin(struct live_tree *);
 void live_modes_note(struct live_tree *, const char *path, const struct stat *);
 void live_modes_noted(struct live_tree *);

@@ -123,7 +123,12 @@ static void mend(struct watch *w, size_t tree, const char *path, const struct st
                 return;
         _cleanup_free_ char *full = str_fmt("%s/%s", t->root, path);
         _cleanup_free_ char *quoted = str_quote(full);
-        live_say(w, r > 0 ? "M %s" : "T others may write to %s, and that could not be mended",
+        live_say(w,
+                 r == LIVE_MENDED_WRITE ? "M %s"
+                 : r == LIVE_MENDED_READ
+                         ? "P %s"
+                         : "T others may write to or read %s now, and that could not "
+                           "be mended",
                  quoted);
 }
 

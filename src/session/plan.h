@@ -30,6 +30,9 @@ void plan_env(const struct session_opts *, const struct profile *, const struct 
 /* plan_share(plan, limits): what one box may have of what its owner has, when nobody says
  * otherwise; by the box's slot. */
 void plan_share(const struct session_plan *, struct box_limits *);
+/* plan_share_part(all, slot): the part of ${all} that box number ${slot} has of a counter that the kernel
+ * keeps per user. */
+uint64_t plan_share_part(uint64_t all, unsigned slot);
 /* plan_share_memory(limits): what a profile gives to every box is at most three quarters of what
  * this machine has. */
 void plan_share_memory(struct box_limits *);

@@ -2,9 +2,14 @@
  * otherwise. docs/limits.md lists every such counter.
  *
  * A box has its owner's user id, or charges its owner through the user namespace's creator, so
- * whatever it takes its owner has no more. All boxes together get at most half. Box number k
- * (slots.h) gets 1/(2k(k+1)) of it: a quarter, a twelfth, a twenty-fourth and so on, which adds up
- * to a half however many there are, and needs no agreement with the boxes that run already. */
+ * whatever it takes its owner has no more. All boxes together get at most half, and what one of them
+ * may have is settled when it starts, without asking those that run already, idle ones too: the first
+ * (slots.h) gets a quarter, the second a twelfth, the third and the fourth an eighteenth each,
+ * and box number k after them 5/(18k(k+1)), which adds up to an eighteenth however many there are.
+ *
+ * Descriptors are not divided: the kernel does not add up those that are open, and holds those that are
+ * under way on sockets, of all the user's processes together, against the limit of who sends one. So no
+ * more than the largest limit of a box are ever under way, and each may have a quarter. */
 #include "session/plan.h"
 
 #include "base/cleanup.h"
@@ -48,9 +53,18 @@ static uint64_t share_counter(const char *name)
         return f && fscanf(f, "%" SCNu64, &all) == 1 ? all : UINT64_MAX;
 }
 
+uint64_t plan_share_part(uint64_t all, unsigned slot)
+{
+        static const unsigned first[] = {4, 12, 18, 18};
+        enum { FIRST_N = sizeof first / sizeof *first };
+        if (slot <= FIRST_N) /* numbers begin with 1 */
+                return all / first[slot ? slot - 1 : 0];
+        return all / 18 / ((uint64_t)slot * (slot + 1)) * (FIRST_N + 1);
+}
+
 static uint64_t share_of(uint64_t all, unsigned slot, uint64_t low, uint64_t high)
 {
-        uint64_t share = all / 2 / ((uint64_t)slot * (slot + 1));
+        uint64_t share = plan_share_part(all, slot);
         return share < low ? low : share > high ? high : share;
 }
 
@@ -77,12 +91,10 @@ void plan_share(const struct session_plan *plan, struct box_limits *l)
 {
         unsigned slot = plan->slot;
         *l = most;
-        /* Descriptors under way on sockets are counted per user and held against the limit of
-         * whoever sends one; our own processes have their caller's hard limit. Processes count for
-         * the user that made the namespace as well. A box of root has a user id of its own, so only
-         * its own pid 1 is to be left room. */
-        unsigned own = plan->box.is_by_root ? 1 : slot;
-        l->files = share_of(share_rlimit(RLIMIT_NOFILE), own, least.files, most.files);
+        /* Our own processes have their caller's hard limit, so they can send when no box can.
+         * Processes count for the user that made the namespace as well. A box of root has a user id
+         * of its own, so only its own pid 1 is to be left room. */
+        l->files = share_of(share_rlimit(RLIMIT_NOFILE), 1, least.files, most.files);
         if (!plan->box.is_by_root)
                 l->pids = share_of(share_rlimit(RLIMIT_NPROC), slot, least.pids, most.pids);
         l->signals = share_of(share_rlimit(RLIMIT_SIGPENDING), slot, least.signals, most.signals);

@@ -24,6 +24,7 @@ struct inbound;
 struct sup;
 struct sup_witness;
 struct sup_door;
+struct sup_hold;
 struct sup_live;
 struct sup_secrets;
 struct sup_snapshot;
@@ -98,8 +99,9 @@ struct sup {
         struct loop_src *stop_src;
         int stop_fd, ready_fd;
         bool is_built, is_started, is_stopping, is_ending, has_main;
-        bool is_paused;   /* stopped until somebody says resume (sup_pause.c) */
-        bool is_sleeping; /* it ends to be frozen, and is woken by the next who wants it */
+        bool is_paused;        /* stopped until somebody says resume (sup_pause.c) */
+        struct sup_hold *hold; /* who sees to that, or NULL (sup_hold.h) */
+        bool is_sleeping;      /* it ends to be frozen, and is woken by the next who wants it */
         struct sup_snapshot *snapshot; /* one that is being made, or NULL */
         size_t frozen_n;               /* layers, when it was frozen */
         struct loop_timer turn_timer;  /* --turns: when it is seen whether a command left nothing */

@@ -14,6 +14,7 @@
 #include "wire/door.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 
 enum { REFILL_MS = 1000 };
@@ -181,6 +182,16 @@ static void on_broken(struct sup *s, struct frame *f)
         sup_fail(s, NULL);
 }
 
+/* on_gone(s): pid 1 has ended. The kernel may have killed it for want of memory. */
+static void on_gone(struct sup *s)
+{
+        char words[256] = "the box's first process is gone";
+        if (watch_reason(s, words) == MSG_END_MEMORY)
+                sup_end(s, MSG_END_MEMORY, SIGKILL, words);
+        else
+                sup_end(s, MSG_END_FAULT, 0, words);
+}
+
 /* What pid 1 may say, and what is done about it. */
 void sup_on_ctl(void *ctx, uint32_t events)
 {
@@ -193,7 +204,7 @@ void sup_on_ctl(void *ctx, uint32_t events)
                 return;
         if (r <= 0) {
                 loop_del(&s->ctl_src);
-                sup_end(s, MSG_END_FAULT, 0, "the box's first process is gone");
+                on_gone(s);
                 return;
         }
         switch (f.type) {

@@ -48,8 +48,7 @@ static int signal_to(int pidfd, int sig)
         return (int)syscall(SYS_pidfd_send_signal, pidfd, sig, NULL, 0);
 }
 
-/* look_at(pid, tid, &parent): the letter of /proc and whose child it is; 0 when it is gone. */
-static char look_at(pid_t pid, const char *tid, pid_t *parent)
+char sup_look_at(pid_t pid, const char *tid, pid_t *parent)
 {
         char path[96], text[512], letter = 0;
         snprintf(path, sizeof path, "/proc/%d/task/%s/stat", (int)pid, tid);
@@ -62,9 +61,7 @@ static char look_at(pid_t pid, const char *tid, pid_t *parent)
         return end && sscanf(end + 1, " %c %d", &letter, parent) == 2 ? letter : 0;
 }
 
-/* is_still(pid, may_sleep): do all its threads stand still? One that waits for a child of vfork
- * sleeps in the kernel until that runs again, and cannot be stopped. */
-static bool is_still(pid_t pid, bool may_sleep)
+bool sup_is_still(pid_t pid, bool may_sleep)
 {
         char path[48];
         snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
@@ -72,7 +69,7 @@ static bool is_still(pid_t pid, bool may_sleep)
         for (struct dirent *e; d && (e = readdir(d));) {
                 pid_t parent;
                 bool is_odd = e->d_name[0] == '.' || strlen(e->d_name) > 15;
-                char state = is_odd ? 0 : look_at(pid, e->d_name, &parent);
+                char state = is_odd ? 0 : sup_look_at(pid, e->d_name, &parent);
                 if (state && !strchr("TtZX", state) && !(may_sleep && state == 'D'))
                         return false;
         }
@@ -95,7 +92,7 @@ static void stop_one(struct sup_frozen *f, pid_t pid, pid_t parent)
         pid_t now = 0;
         _cleanup_close_ int fd = (int)syscall(SYS_pidfd_open, pid, 0);
         snprintf(tid, sizeof tid, "%d", (int)pid);
-        char state = fd < 0 ? 0 : look_at(pid, tid, &now);
+        char state = fd < 0 ? 0 : sup_look_at(pid, tid, &now);
         if (!state || (now != parent && now != f->box->pid) || signal_to(fd, SIGSTOP) < 0)
                 return;
         struct sup_stopped *v = realloc(f->v, (f->n + 1) * sizeof *v);
@@ -106,11 +103,16 @@ static void stop_one(struct sup_frozen *f, pid_t pid, pid_t parent)
                 .pid = pid, .pidfd = take_fd(&fd), .was_stopped = state == 'T'};
 }
 
-/* round_of(f, pid): everything below, parents first. True when somebody was new. */
-static bool round_of(struct sup_frozen *f, pid_t pid, int depth)
+/* below(b, pid, depth): the children of each of its threads, and theirs. */
+struct below {
+        sup_below_fn *fn;
+        void *ctx;
+        size_t left;
+};
+
+static void below(struct below *b, pid_t pid, int depth)
 {
         char path[48];
-        bool is_new = false;
         snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
         _cleanup_closedir_ DIR *d = depth > 2000 ? NULL : opendir(path);
         for (struct dirent *e; d && (e = readdir(d));) {
@@ -118,28 +120,52 @@ static bool round_of(struct sup_frozen *f, pid_t pid, int depth)
                 if (e->d_name[0] == '.' || strlen(e->d_name) > 15 ||
                     !children(pid, e->d_name, &list))
                         continue;
-                for (const char *p = buf_cstr(&list); *p && f->n < PROCS_MAX;) {
+                for (const char *p = buf_cstr(&list); *p && b->left;) {
                         char *end;
                         pid_t child = (pid_t)strtol(p, &end, 10);
                         if (end == p)
                                 break;
-                        if (!is_known(f, child)) {
-                                stop_one(f, child, pid);
-                                is_new = true;
-                        }
-                        is_new |= round_of(f, child, depth + 1);
+                        b->left--;
+                        b->fn(b->ctx, child, pid);
+                        below(b, child, depth + 1);
                         p = end + strspn(end, " ");
                 }
         }
-        return is_new;
+}
+
+void sup_below(pid_t pid, sup_below_fn *fn, void *ctx)
+{
+        below(&(struct below){.fn = fn, .ctx = ctx, .left = PROCS_MAX}, pid, 0);
+}
+
+struct round {
+        struct sup_frozen *f;
+        bool is_new;
+};
+
+static void stop_new(void *ctx, pid_t pid, pid_t parent)
+{
+        struct round *r = ctx;
+        if (is_known(r->f, pid))
+                return;
+        stop_one(r->f, pid, parent);
+        r->is_new = true;
+}
+
+/* round_of(f): everything below, parents first. True when somebody was new. */
+static bool round_of(struct sup_frozen *f)
+{
+        struct round r = {.f = f};
+        sup_below(f->box->pid, stop_new, &r);
+        return r.is_new;
 }
 
 static int stop_all(struct sup_frozen *f, struct err *err)
 {
         for (int i = 0; i < ROUNDS; i++) {
-                bool is_done = !round_of(f, f->box->pid, 0);
+                bool is_done = !round_of(f);
                 for (size_t k = 0; is_done && k < f->n; k++)
-                        is_done = is_still(f->v[k].pid, i >= SLEEPERS_AFTER);
+                        is_done = sup_is_still(f->v[k].pid, i >= SLEEPERS_AFTER);
                 if (is_done)
                         return 0;
                 poll(NULL, 0, i < 5 ? 0 : ROUND_MS);

@@ -26,6 +26,17 @@ int sup_freeze(struct sup_frozen *, const struct box *, struct err *);
 /* sup_thaw(f): in any case, also after a failure or twice. */
 void sup_thaw(struct sup_frozen *);
 
+/* sup_below(pid, fn, ctx): ${fn} for every process below ${pid}, parents first, as /proc lists them at
+ * this moment: what is born or moves meanwhile may be missed. */
+typedef void sup_below_fn(void *ctx, pid_t pid, pid_t parent);
+void sup_below(pid_t, sup_below_fn *, void *ctx);
+/* sup_look_at(pid, tid, &parent): the letter that /proc has for this thread, and whose child it is; 0
+ * when it is gone. */
+char sup_look_at(pid_t, const char *tid, pid_t *parent);
+/* sup_is_still(pid, may_sleep): do all its threads stand still? One that waits for a child of vfork
+ * sleeps in the kernel until that runs again, and cannot be stopped: that counts if ${may_sleep}. */
+bool sup_is_still(pid_t, bool may_sleep);
+
 /* sup_is_idle(box): is there no process in it but its first? */
 bool sup_is_idle(const struct box *);
 

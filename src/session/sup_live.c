@@ -55,11 +55,17 @@ static void on_taken(struct sup *s, const char *words)
         }
 }
 
-/* on_mended(s, path): others could have written there. */
-static void on_mended(struct sup *s, const char *path)
+/* on_mended(s, path, is_write): others could have written there, or read it. */
+static void on_mended(struct sup *s, const char *path, bool is_write)
 {
-        _cleanup_free_ char *say = str_fmt(
-                "others could write to %s, which your umask forbids: they cannot any more", path);
+        _cleanup_free_ char *say =
+                is_write
+                        ? str_fmt("others could write to %s, which your umask forbids: they cannot "
+                                  "any more",
+                                  path)
+                        : str_fmt("others could read %s, which they could not before: they cannot "
+                                  "any more",
+                                  path);
         if (++s->live->mended_n <= TOLD_MAX) {
                 sup_tell(s, say);
                 sup_log(s, "mode", path);
@@ -76,7 +82,9 @@ static void on_line(struct sup *s, const char *line)
         else if (line[0] == 'Q' && line[1])
                 on_taken(s, line + 2);
         else if (line[0] == 'M' && line[1])
-                on_mended(s, line + 2);
+                on_mended(s, line + 2, true);
+        else if (line[0] == 'P' && line[1])
+                on_mended(s, line + 2, false);
         else if (line[0] == 'T' && line[1])
                 sup_tell(s, line + 2);
 }

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "session/sup.h"
 #include "session/sup_door.h"
+#include "session/sup_hold.h"
 #include "wire/door.h"
 #include "wire/msg.h"
 
@@ -18,9 +19,9 @@ static void note(struct sup *s, enum box_state state)
                 sup_tell(s, err.text);
 }
 
-/* hold_keys(s, is_held): a stopped process can be woken by signals that it set up before (a timer's
- * SIGCONT), so the keeper, which the box cannot reach, gives nothing out while the box is paused. A
- * keeper that does not hear it is ended, and the network of the box with it. */
+/* hold_keys(s, is_held): commands that `exec` runs beside it are let in, so the keeper, which the box
+ * cannot reach, gives nothing out while the box is paused. A keeper that does not hear it is ended, and
+ * the network of the box with it. */
 static void hold_keys(struct sup *s, bool is_held)
 {
         _cleanup_buf_ struct buf b = {0};
@@ -30,12 +31,19 @@ static void hold_keys(struct sup *s, bool is_held)
                 sup_door_shut(s->door, "the process that holds the box's keys does not listen");
 }
 
+/* stand_still(s): at once by a signal to all, and then held, so that no signal wakes it. */
+static void stand_still(struct sup *s)
+{
+        sup_signal_all(s, SIGSTOP);
+        sup_hold(s);
+}
+
 void sup_pause(struct sup *s)
 {
         if (s->is_ending || s->is_stopping)
                 return;
         hold_keys(s, true);
-        sup_signal_all(s, SIGSTOP);
+        stand_still(s);
         if (!s->is_paused)
                 note(s, BOX_PAUSED);
         s->is_paused = true;
@@ -44,7 +52,7 @@ void sup_pause(struct sup *s)
 void sup_pause_hold(struct sup *s)
 {
         if (s->is_paused && !s->is_ending && !s->is_stopping)
-                sup_signal_all(s, SIGSTOP);
+                stand_still(s);
 }
 
 void sup_on_continue(struct client *c, struct frame *f)
@@ -61,6 +69,7 @@ void sup_on_continue(struct client *c, struct frame *f)
         s->is_paused = false;
         hold_keys(s, false);
         note(s, BOX_RUNNING);
+        sup_release(s);
         sup_signal_all(s, SIGCONT);
         buf_put_u64(&b, 0);
         client_send(c, MSG_DONE, b.data, b.len);

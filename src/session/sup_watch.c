@@ -86,6 +86,13 @@ uint64_t watch_now(void)
         return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
+uint64_t watch_cpu(void)
+{
+        struct timespec t;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+        return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
 uint64_t watch_pause(uint64_t left)
 {
         uint64_t ms = left / WATCH_RATE;
@@ -113,6 +120,11 @@ static void set_watch(struct sup *s, uint64_t now)
         timerfd_settime(s->watch_fd, 0, &t, NULL);
 }
 
+void watch_again(struct sup *s)
+{
+        set_watch(s, watch_now());
+}
+
 static void on_watch(void *ctx, uint32_t events)
 {
         struct sup *s = ctx;
@@ -124,6 +136,7 @@ static void on_watch(void *ctx, uint32_t events)
                 return;
         if (now >= w->disk_at)
                 w->disk_at = now + watch_disk(s, now);
+        watch_deep_tick(s);
         now = watch_now();
         if (now >= w->share_at) {
                 watch_tell_kills(s);
@@ -148,6 +161,7 @@ void watch_init(struct sup *s)
 
 void watch_end(struct sup *s)
 {
+        watch_deep_end(s);
         usage_close(&s->watch->eyes); /* they hold on to the box's /tmp */
 }
 
@@ -188,7 +202,7 @@ void watch_info(struct sup *s, struct msg_info *i)
         struct usage own = {0};
         if (s->box.cgroup.kind == BOX_CGROUP_NONE && !box_weak(WEAK_PIDNS))
                 usage_look(&s->watch->eyes, 0, &own);
-        uint64_t rss = usage_memory(&own);
+        uint64_t rss = watch_share_memory(s, &own);
         i->supervisor_pid = (uint32_t)getpid();
         i->init_pid = (uint32_t)s->box.pid;
         for (struct exec *e = s->execs; e; e = e->next)

@@ -176,22 +176,40 @@ static uint64_t disk_hidden(const struct watch_disk *d, uint64_t free)
         return lost > grown ? lost - grown : 0;
 }
 
-/* disk_nameless(s, now, hidden): files that processes of the box hold open or have parked in sockets;
- * and what nobody can tell the size of: files that they have only mapped, and descriptors that could
- * not be looked at. Of those at most what is hidden, and what became so while the box was at work. */
+/* disk_nameless(s, now, hidden): ask for a look at files that processes of the box hold open or have
+ * parked in sockets. */
 static void disk_nameless(struct sup *s, uint64_t now, uint64_t hidden)
 {
         struct watch_disk *d = &s->watch->disk;
-        struct usage u;
-        usage_look(&s->watch->eyes, USAGE_MAPS | USAGE_FLYING, &u);
-        uint64_t ours = watch_doubt(&d->doubt, hidden, u.motion);
-        d->unseen = u.unseen_n ? d->unseen + 1 : 0;
-        d->parked = u.deleted;
-        ours = ours > u.deleted ? ours - u.deleted : 0;
-        d->mapped = u.mapped_deleted < ours && d->unseen < WATCH_UNSEEN ? u.mapped_deleted : ours;
-        if (!u.mapped_deleted && d->unseen < WATCH_UNSEEN)
+        bool is_under_way = s->watch->deep.apart.pid;
+        watch_deep(s, USAGE_MAPS | USAGE_FLYING | s->watch->share.wants, true);
+        if (is_under_way || !s->watch->deep.apart.pid)
+                return; /* another one, or too early */
+        d->maps_hidden = hidden;
+        d->maps_at = now;
+        d->is_asked = true;
+}
+
+/* watch_disk_deep(s, u): that look is over. What nobody can tell the size of are files that are only
+ * mapped, and descriptors that could not be looked at. Of those at most what is hidden counts, and what
+ * became so while the box was at work. */
+void watch_disk_deep(struct sup *s, const struct usage *u)
+{
+        struct watch_disk *d = &s->watch->disk;
+        uint64_t now = watch_now(), mapped = u ? u->mapped_deleted : 0;
+        if (!d->is_asked)
+                return; /* it was for something else */
+        d->is_asked = false;
+        uint64_t ours = u ? watch_doubt(&d->doubt, d->maps_hidden, u->motion) : d->doubt.ours;
+        d->unseen = !u || u->unseen_n ? d->unseen + 1 : 0;
+        d->parked = u ? u->deleted : d->parked;
+        ours = ours > d->parked ? ours - d->parked : 0;
+        d->mapped = mapped < ours && d->unseen < WATCH_UNSEEN ? mapped : ours;
+        if (!mapped && d->unseen < WATCH_UNSEEN)
                 d->mapped = 0;
-        d->maps_at = now + (watch_now() - now) * 10;
+        d->maps_at = now + (now - d->maps_at) * 10;
+        s->watch->disk_at = 0; /* decide at once */
+        watch_again(s);
 }
 
 /* disk_other(s, hidden): bytes that are in no tree: /tmp, and files without a name. */

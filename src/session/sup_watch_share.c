@@ -11,21 +11,17 @@
 #include "base/fdio.h"
 #include "base/str.h"
 #include "box/weak.h"
+#include "session/plan.h"
 #include "session/sup.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/statfs.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 enum {
@@ -33,62 +29,6 @@ enum {
         FDS_MOST = 131072,  /* descriptors of all processes together */
         OWNER_FILES = 1024, /* what an ordinary program may have open */
 };
-
-static uint64_t share_setting(const char *path, uint64_t otherwise)
-{
-        char text[32] = "";
-        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-        if (fd < 0 || read(fd, text, sizeof text - 1) <= 0)
-                return otherwise;
-        return strtoull(text, NULL, 10);
-}
-
-/* share_machine(name): what the machine has of one kind of memory, in bytes. */
-static uint64_t share_machine(const char *name)
-{
-        char text[4096];
-        _cleanup_close_ int fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
-        ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-        text[n > 0 ? n : 0] = 0;
-        const char *at = strstr(text, name);
-        return at ? strtoull(at + strlen(name), NULL, 10) * 1024 : 0;
-}
-
-/* share_shmem(): bytes of shared memory that the machine has in use. */
-static uint64_t share_shmem(void)
-{
-        return share_machine("\nShmem:");
-}
-
-/* share_others(): bytes of shared memory that are plainly not the box's: in the machine's own tmpfs
- * mounts and System V segments. */
-static uint64_t share_others(void)
-{
-        _cleanup_fclose_ FILE *f = fopen("/proc/self/mountinfo", "re");
-        char line[8192], on[4096];
-        uint64_t sum = 0, seen[64];
-        size_t seen_n = 0;
-        while (f && fgets(line, sizeof line, f)) {
-                unsigned major, minor;
-                struct statfs fs;
-                if (!strstr(line, " - tmpfs ") ||
-                    sscanf(line, "%*s %*s %u:%u %*s %4095s", &major, &minor, on) != 3)
-                        continue;
-                uint64_t dev = makedev(major, minor);
-                bool is_new = seen_n < sizeof seen / sizeof *seen;
-                for (size_t i = 0; i < seen_n; i++)
-                        is_new &= seen[i] != dev;
-                if (!is_new || statfs(on, &fs) < 0 || fs.f_type != TMPFS_MAGIC)
-                        continue;
-                seen[seen_n++] = dev;
-                sum += (uint64_t)(fs.f_blocks - fs.f_bfree) * (uint64_t)fs.f_bsize;
-        }
-        struct usage_eyes own = USAGE_BLIND;
-        own.fd[MSG_WATCHED_SHM] = open("/proc/sysvipc/shm", O_RDONLY | O_CLOEXEC);
-        sum += usage_sysv(&own);
-        usage_close(&own);
-        return sum;
-}
 
 /* --- is the owner hurt? The supervisor has the same user id, so what it gets the owner gets. --- */
 
@@ -114,11 +54,6 @@ static bool is_short_of_epoll(void)
         close(p[0]);
         close(p[1]);
         return is_full;
-}
-
-static bool is_short_of_memory(void)
-{
-        return share_machine("\nMemAvailable:") < share_machine("MemTotal:") / 16;
 }
 
 /* is_short_of_flight(): could a program with half the usual limit of descriptors send one? The
@@ -151,38 +86,47 @@ static void share_end(struct sup *s, const char *what)
         sup_end(s, MSG_END_MEMORY, SIGKILL, words);
 }
 
-/* share_of_slot(s, all): as in plan_share.c. */
 static uint64_t share_of_slot(const struct sup *s, uint64_t all)
 {
-        uint64_t k = s->plan->slot;
-        return all / 2 / (k * (k + 1));
+        return plan_share_part(all, s->plan->slot);
 }
 
 static void share_counters(struct sup *s)
 {
         struct watch_share *w = &s->watch->share;
         char what[96];
-        if (w->u.fds_n > FDS_MOST || !w->u.is_whole) {
+        if (w->u.fds_n > FDS_MOST) {
                 snprintf(what, sizeof what, "%" PRIu64 " open descriptors", w->u.fds_n);
                 share_end(s, what);
                 return;
         }
         if (s->plan->box.is_by_root)
                 return; /* a user of its own */
-        uint64_t pages = share_setting("/proc/sys/fs/pipe-user-pages-soft", 16384);
+        uint64_t pages = watch_machine_setting("/proc/sys/fs/pipe-user-pages-soft", 16384);
         if (w->is_piped && w->u.pipes_n * PIPE_PAGES > share_of_slot(s, pages)) {
                 snprintf(what, sizeof what, "%" PRIu64 " pipes", w->u.pipes_n);
                 share_end(s, what);
                 return;
         }
-        uint64_t watches = share_setting("/proc/sys/fs/epoll/max_user_watches", UINT64_MAX);
-        if (w->u.epolls > share_of_slot(s, watches) && is_short_of_epoll()) {
+        uint64_t watches = watch_machine_setting("/proc/sys/fs/epoll/max_user_watches", UINT64_MAX);
+        if (w->u.epolls > share_of_slot(s, watches) && is_short_of_epoll())
                 share_end(s, "nearly all epoll watches");
+}
+
+/* share_parked(s): what only a look apart knows. Pipes can be parked as well. */
+static void share_parked(struct sup *s)
+{
+        struct watch_share *w = &s->watch->share;
+        char what[96];
+        if (!w->deep.is_whole) {
+                snprintf(what, sizeof what, "%" PRIu64 " open descriptors and mappings",
+                         w->u.fds_n);
+                share_end(s, what);
                 return;
         }
-        /* Pipes can be parked as well. */
-        w->crowded = w->u.flying_n && (w->is_crowded || w->is_piped) ? w->crowded + 1 : 0;
-        if (w->crowded >= WATCH_UNSEEN)
+        bool is_hurt = w->is_crowded || w->is_piped;
+        w->crowded = w->deep.flying_n && is_hurt ? w->crowded + 1 : 0;
+        if (w->crowded >= WATCH_UNSEEN && !s->plan->box.is_by_root)
                 share_end(s, "descriptors under way on sockets that nobody receives");
 }
 
@@ -194,37 +138,63 @@ static uint64_t share_stray(const struct sup *s)
         uint64_t known = w->shmem_first + w->u.shared + w->u.memfds + w->u.tmpfs + w->u.sysv;
         if (w->shmem <= known)
                 return 0;
-        uint64_t others = share_others();
+        uint64_t others = watch_machine_others();
         known += others > w->others_first ? others - w->others_first : 0;
         return w->shmem > known ? w->shmem - known : 0;
+}
+
+/* share_is_counted(s): is it the supervisor that holds the memory limit? */
+static bool share_is_counted(const struct sup *s)
+{
+        return s->plan->box.limits.memory && !(s->box.cgroup.has & 1u << BOX_CTL_MEMORY);
 }
 
 /* share_wants(s): what it is worth to look for: is the owner hurt, is memory missing? */
 static unsigned share_wants(struct sup *s)
 {
         struct watch_share *w = &s->watch->share;
-        uint64_t limit = s->plan->box.limits.memory;
-        bool is_counted = limit && !(s->box.cgroup.has & 1u << BOX_CTL_MEMORY);
         w->is_crowded = !s->plan->box.is_by_root && is_short_of_flight();
         w->is_piped = !s->plan->box.is_by_root && is_short_of_pipes();
-        bool is_missing = is_counted && share_stray(s) > limit / 4;
-        bool is_parked = w->is_crowded || w->is_piped || is_missing;
+        w->is_missing = share_is_counted(s) && share_stray(s) > s->plan->box.limits.memory / 4;
+        bool is_parked = w->is_crowded || w->is_piped || w->is_missing;
         return (is_parked ? USAGE_FLYING : 0) | (w->is_piped ? USAGE_FIFOS : 0) |
-               (is_missing ? USAGE_MAPS : 0);
+               (w->is_missing ? USAGE_MAPS | USAGE_FAIR : 0); /* what it finds may decide at once */
 }
 
-/* share_memory(s): all that is its. Of the stray memory, and only of what went astray while the box was
- * at work: as much as it has mapped and closed. All of it when there are descriptors that no look sees,
- * and when it has mapped a part of something while the machine has next to nothing left. */
-static uint64_t share_memory(struct sup *s)
+static void most(uint64_t *a, uint64_t b)
+{
+        *a = *a > b ? *a : b;
+}
+
+/* share_merge(u, deep): what the supervisor's own look did not see. */
+static void share_merge(struct usage *u, const struct usage *deep)
+{
+        most(&u->fds_n, deep->fds_n);
+        most(&u->memfds, deep->memfds);
+        most(&u->deleted, deep->deleted);
+        most(&u->pipes_n, deep->pipes_n);
+        most(&u->epolls, deep->epolls);
+        most(&u->flying_n, deep->flying_n);
+}
+
+/* share_extra(s): of the stray memory, and only of what went astray while the box was at work: as much as
+ * it has mapped and closed. All of it when there are descriptors that no look sees, and when it has
+ * mapped a part of something while the machine has next to nothing left. */
+static uint64_t share_extra(struct sup *s)
 {
         struct watch_share *w = &s->watch->share;
-        uint64_t sum = usage_memory(&w->u),
-                 ours = watch_doubt(&w->doubt, share_stray(s), w->u.motion);
-        w->unseen = w->u.unseen_n ? w->unseen + 1 : 0;
-        bool is_all = w->unseen >= WATCH_UNSEEN || ours < w->u.mapped ||
-                      (w->u.mapped && is_short_of_memory());
-        return sum + (is_all ? ours : w->u.mapped);
+        uint64_t stray = share_stray(s), mapped = w->deep.mapped;
+        uint64_t ours = w->doubt.ours < stray ? w->doubt.ours : stray;
+        bool is_all =
+                w->unseen >= WATCH_UNSEEN || ours < mapped || (mapped && watch_machine_is_low());
+        return is_all ? ours : mapped;
+}
+
+/* share_unseen(w): what no table of the box's own shows. Of the pages that sockets may hold on to (a byte
+ * of each, by splice), only what the machine lost of such pages while the box was at work. */
+static uint64_t share_unseen(const struct watch_share *w)
+{
+        return w->extra + (w->u.pinned < w->pages.ours ? w->u.pinned : w->pages.ours);
 }
 
 static void share_over(struct sup *s, const char *who, uint64_t now)
@@ -235,22 +205,42 @@ static void share_over(struct sup *s, const char *who, uint64_t now)
         sup_end(s, MSG_END_MEMORY, SIGKILL, words);
 }
 
-/* share_check_memory(s): how long it may last until the limit; 0 when it is over it. A control group
- * does not count the queues of every kind of socket: those alone may not have the limit over again. */
-static uint64_t share_check_memory(struct sup *s)
+static void share_note(struct sup *s, uint64_t counted)
 {
-        uint64_t limit = s->plan->box.limits.memory, now = share_memory(s);
-        uint64_t loose = s->watch->share.u.loose;
-        if (now > s->memory_peak_seen)
-                s->memory_peak_seen = now;
-        bool has_group = s->box.cgroup.has & 1u << BOX_CTL_MEMORY;
-        uint64_t counted = has_group ? loose : now;
-        if (!limit)
-                return WATCH_IDLE_MS;
-        if (counted <= limit)
-                return watch_pause(limit - counted);
-        share_over(s, has_group ? "its sockets" : "its processes", counted);
-        return WATCH_IDLE_MS;
+        uint64_t limit = s->plan->box.limits.memory;
+        s->watch->share.left = counted < limit ? limit - counted : 0;
+        most(&s->memory_peak_seen, counted);
+}
+
+/* watch_share_memory(s, u): by the last fair look, if there is one, and what came since. */
+uint64_t watch_share_memory(const struct sup *s, const struct usage *u)
+{
+        const struct watch_share *w = &s->watch->share;
+        uint64_t sum = usage_memory(u), fair = usage_memory(&w->deep);
+        if (!w->deep.is_fair)
+                return sum;
+        fair += sum > w->sum ? sum - w->sum : 0;
+        return fair < sum ? fair : sum;
+}
+
+/* share_check_memory(s, least): a box is over its limit at once when ${least}, which is beyond doubt, is. When only the sum over
+ * its processes is, they may share what they have, and a look apart decides. A control group does not
+ * count the queues of every kind of socket: those alone may not have the limit over again. */
+static unsigned share_check_memory(struct sup *s, uint64_t least)
+{
+        const struct watch_share *w = &s->watch->share;
+        uint64_t limit = s->plan->box.limits.memory;
+        uint64_t sum = usage_memory(&w->u) + share_unseen(w);
+        if (limit && !share_is_counted(s)) {
+                share_note(s, w->u.loose);
+                if (w->u.loose > limit)
+                        share_over(s, "its sockets", w->u.loose);
+                return 0;
+        }
+        share_note(s, sum > limit ? watch_share_memory(s, &w->u) + share_unseen(w) : sum);
+        if (limit && least > limit)
+                share_over(s, "its processes", least);
+        return limit && sum > limit ? USAGE_FAIR | USAGE_MAPS : 0;
 }
 
 /* share_is_still(a, b): nothing happens in the box, as far as two looks can tell. */
@@ -258,6 +248,79 @@ static bool share_is_still(const struct usage *a, const struct usage *b)
 {
         return a->procs_n == b->procs_n && a->fds_n == b->fds_n && a->private == b->private &&
                a->memfds == b->memfds && a->sockets == b->sockets;
+}
+
+/* share_is_going(s): has the machine lost so much since the last look that it matters if it was the box? */
+static bool share_is_going(const struct sup *s)
+{
+        const struct watch_share *w = &s->watch->share;
+        if (!share_is_counted(s))
+                return false;
+        uint64_t room = watch_machine_room();
+        return w->room > room && w->room - room > w->left / 4;
+}
+
+/* share_look(s): the supervisor's own look, and what of it wants another. */
+static void share_look(struct sup *s, bool is_going)
+{
+        struct watch_share *w = &s->watch->share;
+        w->room = watch_machine_room();
+        w->shmem = watch_machine_shmem();
+        w->wants = share_wants(s);
+        usage_look(&s->watch->eyes, 0, &w->u);
+        bool is_blind = !w->u.is_whole || w->u.shut_n;
+        uint64_t least = usage_memory_least(&w->u); /* before what was seen earlier */
+        if (w->wants || is_blind)
+                share_merge(&w->u, &w->deep);
+        watch_doubt(&w->doubt, share_stray(s), w->u.motion);
+        uint64_t pages = watch_machine_pages();
+        watch_doubt(&w->pages, pages > w->pages_first ? pages - w->pages_first : 0, w->u.motion);
+        if (!w->is_missing && !is_blind)
+                w->extra = 0;
+        w->wants |= share_check_memory(s, least);
+        share_counters(s);
+        if (!w->wants && !is_blind) {
+                w->deep = (struct usage){.is_whole = true}; /* old */
+                return;
+        }
+        bool is_over = w->wants & USAGE_FAIR && !w->left;
+        bool is_hurt = w->is_crowded || w->is_piped || w->is_missing;
+        if (!s->is_ending)
+                watch_deep(s, w->wants, is_going || is_over || is_hurt);
+}
+
+/* share_decide(s, u): a look that counts fairly is over, or two in a row took too long: then the sum over
+ * all processes is all that is known. */
+static void share_decide(struct sup *s, const struct usage *u)
+{
+        const struct watch_share *w = &s->watch->share;
+        uint64_t limit = s->plan->box.limits.memory, sum = usage_memory(&w->u) + share_unseen(w);
+        bool is_lost = !u && s->watch->deep.lost_n >= WATCH_UNSEEN;
+        if (!share_is_counted(s) || sum <= limit || !((u && u->is_fair) || is_lost))
+                return;
+        uint64_t now = u ? usage_memory(u) + share_unseen(w) : sum;
+        share_note(s, now);
+        if (now > limit)
+                share_over(s, "its processes", now);
+}
+
+void watch_share_deep(struct sup *s, const struct usage *u)
+{
+        struct watch_share *w = &s->watch->share;
+        w->unseen = !u || u->unseen_n ? w->unseen + 1 : 0;
+        if (u)
+                w->deep = *u;
+        share_merge(&w->u, &w->deep);
+        w->extra = share_extra(s);
+        w->sum = usage_memory(&w->u);
+        share_decide(s, u);
+        share_counters(s);
+        if (u)
+                share_parked(s);
+        if (w->is_missing || (w->wants & USAGE_FAIR && !w->left)) {
+                w->look_at = s->watch->share_at = 0; /* it goes on: again at once */
+                watch_again(s);
+        }
 }
 
 uint64_t watch_share(struct sup *s, uint64_t now)
@@ -269,24 +332,28 @@ uint64_t watch_share(struct sup *s, uint64_t now)
                 return WATCH_IDLE_MS;
         if (!w->is_begun) {
                 w->is_begun = true;
-                w->shmem_first = share_shmem();
-                w->others_first = share_others();
+                w->shmem_first = watch_machine_shmem();
+                w->others_first = watch_machine_others();
+                w->pages_first = watch_machine_pages();
+                w->deep.is_whole = true;
         }
-        w->shmem = share_shmem();
-        usage_look(&s->watch->eyes, share_wants(s), &w->u);
-        uint64_t limit = s->plan->box.limits.memory, pause = share_check_memory(s);
-        bool is_near = limit && usage_memory(&w->u) > limit / 4;
-        share_counters(s);
+        bool is_going = share_is_going(s);
+        if (now < w->look_at && !is_going)
+                return w->tick_ms;
+        uint64_t cpu = watch_cpu();
+        share_look(s, is_going);
 
         /* A box that does nothing is looked at ever more seldom, up to once a second. */
+        uint64_t limit = s->plan->box.limits.memory;
+        uint64_t pause = limit ? watch_pause(w->left) : WATCH_IDLE_MS;
         uint64_t idle = w->idle_ms < WATCH_BUSY_MS ? WATCH_BUSY_MS : w->idle_ms;
         w->idle_ms = share_is_still(&before, &w->u) ? idle * 2 : WATCH_BUSY_MS;
         if (w->idle_ms > WATCH_IDLE_MS)
                 w->idle_ms = WATCH_IDLE_MS;
-        if (w->idle_ms < pause)
-                pause = w->idle_ms;
-        /* To look costs a twentieth of the time, and half of it when the limit is near: or who makes
-         * looking slow would be looked at seldom. */
-        uint64_t took = (watch_now() - now) * (is_near ? 1 : 20);
-        return took > pause ? took : pause;
+        w->tick_ms = w->idle_ms < pause ? w->idle_ms : pause;
+        /* To look costs a twentieth of the time, and half of it when the limit is near. By our own time:
+         * a box that keeps the processors busy is not looked at more seldom. */
+        uint64_t took = (watch_cpu() - cpu) * (w->left < limit / 4 * 3 ? 1 : 20);
+        w->look_at = now + (took > w->tick_ms ? took : w->tick_ms);
+        return w->tick_ms;
 }

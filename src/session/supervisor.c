@@ -19,6 +19,7 @@
 #include "session/live.h"
 #include "session/pending.h"
 #include "session/secret_mask.h"
+#include "session/sup_hold.h"
 #include "session/sup_secrets.h"
 #include "wire/door.h"
 
@@ -104,6 +105,7 @@ void sup_stop(struct sup *s, uint32_t grace_ms)
         if (s->is_stopping)
                 return;
         s->is_stopping = true; /* sup_exec.c ends the box when the last command is gone */
+        sup_release(s);        /* one that is paused may say goodbye */
         send_signal(s, 0, SIGTERM);
         send_signal(s, 0, SIGCONT);
         for (struct exec *e = s->execs; e; e = e->next)
@@ -216,6 +218,8 @@ static void clear(struct sup *s, struct buf *refused)
         struct err e = {0};
         sup_snapshot_break(s);
         sup_inbound_end(s);
+        sup_release(
+                s); /* the kernel waits for whoever holds a process of the box before it is gone */
         box_end(&s->box);
         watch_end(s);
         close_fd(&s->plan->slot_fd);

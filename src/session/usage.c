@@ -59,11 +59,16 @@ uint64_t usage_tmpfs(const struct usage_eyes *e)
 
 void usage_look(const struct usage_eyes *e, unsigned wants, struct usage *u)
 {
-        *u = (struct usage){.is_whole = true};
+        *u = (struct usage){.is_whole = true, .is_fair = wants & USAGE_FAIR};
         usage_procs(e, wants, u);
         u->sysv = usage_sysv(e);
         u->tmpfs = usage_tmpfs(e);
-        u->sockets = usage_sockets(e->fd[MSG_WATCHED_SOCKETS], &u->loose);
+        u->sockets = usage_sockets(e->fd[MSG_WATCHED_SOCKETS], &u->loose, &u->pinned);
+}
+
+uint64_t usage_memory_least(const struct usage *u)
+{
+        return u->largest + u->memfds + u->sysv + u->tmpfs + u->sockets;
 }
 
 uint64_t usage_memory(const struct usage *u)

@@ -25,6 +25,7 @@ struct usage_walk {
         uint64_t tmp_dev; /* the box's own tmpfs, which says by itself how full it is */
         uint64_t pipe_dev, socket_dev; /* where the kernel keeps them, if that is wanted */
         uint64_t epolls_n, fds_n;      /* of one process */
+        uint64_t twice;                /* bytes of shared memory that is in another sum too */
         struct usage_pid {
                 pid_t in_box, here, parent;
         } * pids; /* made when they are needed first */

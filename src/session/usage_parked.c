@@ -2,7 +2,8 @@
  * sockets, however deep one socket lies in another's queue, and those of a process that /proc hides
  * because its program cannot be read (mode 0111).
  *
- * Called by usage_procs.c. A descriptor is copied out of the process (pidfd_getfd), and a message
+ * Called by usage_procs.c, in a process that may be killed (usage_apart.c): to close a copy can take as
+ * long as the box likes. A descriptor is copied out of the process (pidfd_getfd), and a message
  * is looked at without being received (MSG_PEEK), which copies what is attached to it. The copies
  * are asked what they are and closed. What cannot be seen in this way is counted (unseen_n):
  * connections that nobody has accepted, queues that change meanwhile, processes of other users. */
@@ -238,6 +239,10 @@ void usage_parked(struct usage_walk *w, pid_t pid, const char *name, uint64_t n)
 
 void usage_shut(struct usage_walk *w, pid_t pid, uint64_t room)
 {
+        if (!(w->wants & USAGE_APART)) {
+                w->u->shut_n++;
+                return;
+        }
         _cleanup_close_ int pidfd = parked_pidfd(w, pid);
         for (uint64_t i = 0; i < room; i++) {
                 _cleanup_close_ int fd =

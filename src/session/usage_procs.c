@@ -21,7 +21,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOK_MS = 300 }; /* of processor time: for more descriptors than any box may have */
+/* Of processor time. The supervisor's own looks are short; one in a process of its own has time for more
+ * descriptors than any box may have. */
+enum { LOOK_MS = 40, APART_MS = 4000 };
 
 /* seen_at(s, key): its place, made when there was none. ${key} is not 0. */
 static struct usage_seen_one *seen_at(struct usage_seen *s, uint64_t key)
@@ -91,9 +93,23 @@ static void usage_motion(struct usage *u, const char *text)
                 u->motion = u->motion * 31 + (unsigned char)*text;
 }
 
-/* procs_memory(dir_fd, u): false when it has none: a zombie, or the first thread of a process whose
- * others live on. */
-static bool procs_memory(int dir_fd, struct usage *u)
+/* procs_fair(dir_fd, &own, &shared): each page divided by how many processes have it, so that the sum
+ * over all is what there is. Where the kernel does not say (before 5.4, or not to us) both stay. */
+static void procs_fair(int dir_fd, uint64_t *own, uint64_t *shared)
+{
+        char text[4096];
+        _cleanup_close_ int fd = openat(dir_fd, "smaps_rollup", O_RDONLY | O_CLOEXEC);
+        ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+        text[n > 0 ? n : 0] = 0;
+        if (!strstr(text, "\nPss_Anon:") || !strstr(text, "\nSwapPss:"))
+                return;
+        *own = status_kib(text, "\nPss_Anon:") + status_kib(text, "\nSwapPss:");
+        *shared = status_kib(text, "\nPss_Shmem:");
+}
+
+/* procs_memory(dir_fd, wants, u): false when it has none: a zombie, or the first thread of a process
+ * whose others live on. */
+static bool procs_memory(int dir_fd, unsigned wants, struct usage *u)
 {
         char text[65536], more[1024];
         _cleanup_close_ int fd = openat(dir_fd, "status", O_RDONLY | O_CLOEXEC);
@@ -105,9 +121,14 @@ static bool procs_memory(int dir_fd, struct usage *u)
         const char *rest = strchr(text, '\n');
         if (!rest || !strstr(rest, "\nRssAnon:"))
                 return false;
-        u->private += status_kib(rest, "\nRssAnon:") + status_kib(rest, "\nVmSwap:") +
-                      status_kib(rest, "\nVmPTE:");
-        u->shared += status_kib(rest, "\nRssShmem:");
+        uint64_t own = status_kib(rest, "\nRssAnon:") + status_kib(rest, "\nVmSwap:");
+        uint64_t tables = status_kib(rest, "\nVmPTE:");
+        uint64_t shared = status_kib(rest, "\nRssShmem:");
+        u->largest = own > u->largest ? own : u->largest;
+        if (wants & USAGE_FAIR)
+                procs_fair(dir_fd, &own, &shared);
+        u->private += own + tables;
+        u->shared += shared;
         /* A process that ran since the last look has other counters. */
         const char *switches = strstr(rest, "\nvoluntary_ctxt_switches:");
         usage_motion(u, switches ? switches : "");
@@ -120,9 +141,9 @@ static bool procs_memory(int dir_fd, struct usage *u)
         return true;
 }
 
-/* procs_survivor(dir_fd, u): the directory of a thread that has memory, counted; or -1. Threads of a
+/* procs_survivor(dir_fd, wants, u): the directory of a thread that has memory, counted; or -1. Threads of a
  * process share memory and descriptors: the filter lets no other kind be made. */
-static int procs_survivor(int dir_fd, struct usage *u)
+static int procs_survivor(int dir_fd, unsigned wants, struct usage *u)
 {
         _cleanup_close_ int tasks = openat(dir_fd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         _cleanup_closedir_ DIR *d = tasks < 0 ? NULL : fdio_opendir(tasks);
@@ -131,7 +152,7 @@ static int procs_survivor(int dir_fd, struct usage *u)
                         continue;
                 _cleanup_close_ int task =
                         openat(tasks, e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-                if (task >= 0 && procs_memory(task, u))
+                if (task >= 0 && procs_memory(task, wants, u))
                         return take_fd(&task);
         }
         return -1;
@@ -189,7 +210,7 @@ static uint64_t procs_ino(const char *to, dev_t dev, enum usage_kind kind)
 static void procs_socket(struct usage_walk *w, int dir_fd, pid_t pid, const char *name,
                          const char *to)
 {
-        bool is_new = w->wants & USAGE_FLYING &&
+        bool is_new = w->wants & USAGE_FLYING && w->wants & USAGE_APART &&
                       usage_is_new(w, procs_ino(to, w->socket_dev, USAGE_SOCKET));
         uint64_t n = is_new ? procs_flying(dir_fd, name) : 0;
         if (n)
@@ -261,6 +282,43 @@ static void procs_maps(struct usage_walk *w, int dir_fd)
                         w->u->unseen_n++;
                         return;
                 }
+        }
+}
+
+/* procs_is_counted(w, line): is it shared memory that was counted by itself: in /tmp, a System V segment,
+ * or a memfd that somebody has open? */
+static bool procs_is_counted(struct usage_walk *w, const char *line)
+{
+        uint64_t inode;
+        unsigned major, minor;
+        char kind[8];
+        int at = 0;
+        if (sscanf(line, "%*x-%*x %7s %*x %x:%x %" SCNu64 " %n", kind, &major, &minor, &inode,
+                   &at) != 4 ||
+            !at || kind[3] != 's')
+                return false;
+        if (makedev(major, minor) == w->tmp_dev || str_starts(line + at, "/SYSV"))
+                return true;
+        uint64_t key = usage_key(makedev(major, minor), inode, USAGE_FILE);
+        return str_starts(line + at, "/memfd:") && seen_at(&w->seen, key)->n &&
+               !seen_at(&w->seen, ~key)->n;
+}
+
+/* procs_twice(w, dir_fd): how much of a process's shared memory is in another sum too. */
+static void procs_twice(struct usage_walk *w, int dir_fd)
+{
+        int fd = openat(dir_fd, "smaps", O_RDONLY | O_CLOEXEC);
+        _cleanup_fclose_ FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+        char line[512];
+        bool is_counted = false;
+        while (f && fgets(line, sizeof line, f)) {
+                bool is_head = line[0] >= 'a' || (line[0] >= '0' && line[0] <= '9');
+                if (is_head)
+                        is_counted = procs_is_counted(w, line);
+                else if (is_counted && str_starts(line, "Pss:"))
+                        w->twice += strtoull(line + 4, NULL, 10) * 1024;
+                if (is_head && cpu_ms() > w->until_ms)
+                        return;
         }
 }
 
@@ -344,15 +402,18 @@ static void procs_each(struct usage_walk *w, bool is_maps)
                 apart = (struct usage){0};
                 sum->procs_n++;
                 sum->room = 0;
-                bool has_memory = procs_memory(dir, sum);
-                _cleanup_close_ int other = has_memory ? -1 : procs_survivor(dir, sum);
+                unsigned how = is_maps ? 0 : w->wants; /* the pages are walked once */
+                bool has_memory = procs_memory(dir, how, sum);
+                _cleanup_close_ int other = has_memory ? -1 : procs_survivor(dir, how, sum);
                 int from = other >= 0 ? other : dir;
                 /* Who has no memory has ended. The first process is ours, and shows itself to nobody. */
                 if ((!has_memory && other < 0) || pid == 1)
                         continue;
-                if (is_maps)
+                if (is_maps && w->wants & USAGE_MAPS)
                         procs_maps(w, from);
-                else
+                if (is_maps && w->wants & USAGE_FAIR)
+                        procs_twice(w, from);
+                if (!is_maps)
                         procs_fds(w, from, pid, sum->room);
                 if (!is_maps && w->wants & USAGE_FLYING)
                         procs_stuck(w, dir);
@@ -372,8 +433,10 @@ static uint64_t procs_dev(int fd)
 
 void usage_procs(const struct usage_eyes *eyes, unsigned wants, struct usage *u)
 {
-        struct usage_walk w = {
-                .u = u, .eyes = eyes, .wants = wants, .until_ms = cpu_ms() + LOOK_MS};
+        struct usage_walk w = {.u = u,
+                               .eyes = eyes,
+                               .wants = wants,
+                               .until_ms = cpu_ms() + (wants & USAGE_APART ? APART_MS : LOOK_MS)};
         struct stat st;
         int p[2] = {-1, -1};
         if (eyes->fd[MSG_WATCHED_TMP] >= 0 && fstat(eyes->fd[MSG_WATCHED_TMP], &st) == 0)
@@ -384,8 +447,9 @@ void usage_procs(const struct usage_eyes *eyes, unsigned wants, struct usage *u)
                 w.socket_dev = procs_dev(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
         }
         procs_each(&w, false);
-        if (wants & USAGE_MAPS)
+        if (wants & (USAGE_MAPS | USAGE_FAIR))
                 procs_each(&w, true);
+        u->shared -= w.twice < u->shared ? w.twice : u->shared;
         free(w.seen.v);
         free(w.pids);
 }

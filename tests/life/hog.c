@@ -2,6 +2,7 @@
  *
  *     hog memory MIB [SECONDS]    touch that much, keep it
  *     hog shared MIB [SECONDS]    the same with memory that no rlimit counts, only a group
+ *     hog hidden MIB              the same with memory that no process has mapped, so that all stay small
  *     hog forks N                 that many children at once, at most 300
  *     hog files N                 open /dev/null that often
  *     hog watches N               inotify watches, on directories that it makes here
@@ -46,6 +47,17 @@ static int memory(long mib, long seconds, int kind)
         int code = say(n, mib);
         sleep((unsigned)seconds);
         return code;
+}
+
+static int hidden(long mib)
+{
+        static char piece[1 << 20];
+        int fd = memfd_create("hidden", 0);
+        long n = 0;
+        for (; fd >= 0 && n < mib; n++)
+                if (write(fd, piece, sizeof piece) != (ssize_t)sizeof piece)
+                        break;
+        return say(n, mib);
 }
 
 static int forks(long wanted)
@@ -108,6 +120,8 @@ int main(int argc, char **argv)
         long n = argc > 2 ? atol(argv[2]) : 0;
         if (strcmp(what, "memory") == 0)
                 return memory(n, argc > 3 ? atol(argv[3]) : 0, MAP_PRIVATE);
+        if (strcmp(what, "hidden") == 0)
+                return hidden(n);
         if (strcmp(what, "shared") == 0)
                 return memory(n, argc > 3 ? atol(argv[3]) : 0, MAP_SHARED);
         if (strcmp(what, "forks") == 0)

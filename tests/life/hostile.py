@@ -150,6 +150,54 @@ def descriptors():
             say("descriptors", n * most)
 
 
+def slow():
+    """So many descriptors that to look at them takes long; then memory, as fast as it can be had."""
+    most = min(all_files() - 20, 34000)
+    for _ in range(34000 // most):
+        if os.fork() == 0:
+            for _ in range(most):
+                os.open("/dev/null", os.O_RDONLY)
+            print("slow begins", flush=True)
+            time.sleep(60)
+            os._exit(0)
+    time.sleep(5)  # a few looks
+    piece = b"x" * (16 * MIB)
+    for n in range(75):
+        fd = os.memfd_create("x")
+        kept.append(fd)
+        os.write(fd, piece)
+        print("slow took", (n + 1) * 16, flush=True)
+
+
+def linger():
+    """Sockets that whoever closes them last waits for: closed while somebody looks at them."""
+    import threading
+
+    def look_here(fd):  # a call that is recorded, and looked at for that
+        for _ in range(3000):
+            if libc.bind(fd, b"\2\0" + bytes(14), 16) < 0 and ctypes.get_errno() == errno.EBADF:
+                break
+
+    door = socket.create_server(("127.0.0.1", 0))
+    for n in range(100):
+        s = socket.create_connection(door.getsockname())
+        kept.append(door.accept())
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\x10\x0e\0\0")  # an hour
+        s.setblocking(False)
+        try:
+            while True:
+                s.send(b"x" * 65536)
+        except BlockingIOError:
+            pass
+        fd = s.detach()
+        threading.Thread(target=look_here, args=(fd,), daemon=True).start()
+        time.sleep(0.001 + n % 10 * 0.0003)
+        threading.Thread(target=os.close, args=(fd,), daemon=True).start()  # waits, if it is the last
+        print("linger begins", n, flush=True)
+        time.sleep(0.01)
+    say("linger", n)
+
+
 def lease():
     fd = os.open("leased", os.O_RDWR | os.O_CREAT)
     kept.append(fd)
@@ -412,6 +460,26 @@ def sockets():
             print("sockets took", total // MIB, flush=True)
 
 
+def pinned():
+    """Pages of which a socket holds one byte each."""
+    all_files()
+    pages = 0
+    while pages < 1024 * MIB // 4096:
+        a, b = socket.socketpair()
+        kept.append((a, b))
+        a.setblocking(False)
+        r, w = os.pipe2(os.O_DIRECT)  # each write has a page of its own
+        try:
+            while True:
+                for _ in range(16):
+                    os.write(w, b"x")
+                pages += os.splice(r, a.fileno(), 16)
+        except BlockingIOError:
+            pass
+        os.close(r), os.close(w)
+        print("pinned took", pages * 4096 // MIB, flush=True)
+
+
 def deep():
     """A chain of processes longer than anybody recurses, each with memory."""
     for depth in range(400):
@@ -425,6 +493,27 @@ def deep():
             kept.append(m)
             print("deep took", (depth - 300) * 8, flush=True)
     time.sleep(600)
+
+
+def cow():
+    """Processes that share what they were forked with, until each writes to all of it."""
+    m = mmap.mmap(-1, 96 * MIB, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    for at in range(0, 96 * MIB, 4096):
+        m[at] = 1
+    done = os.pipe()
+    ends = [os.pipe() for _ in range(10)]
+    for r, _ in ends:
+        if os.fork() == 0:
+            os.read(r, 1)
+            for at in range(0, 96 * MIB, 4096):
+                m[at] = 2
+            os.write(done[1], b"x")
+            time.sleep(600)
+    time.sleep(3)  # a few looks
+    for n, (_, w) in enumerate(ends):
+        os.write(w, b"x")
+        os.read(done[0], 1)
+        print("cow took", (n + 2) * 96, flush=True)
 
 
 def headless():
@@ -489,7 +578,7 @@ def log():
 
 
 modes = {f.__name__: f for f in (
-    instances, watches, flying, nested, pipes, fifos, parkedpipes, bigpipes, descriptors, lease, pid1, memfd, parked, mapped, shm, sockets, deep, headless,
+    instances, watches, flying, nested, pipes, fifos, parkedpipes, bigpipes, descriptors, slow, linger, lease, pid1, memfd, parked, mapped, shm, sockets, pinned, deep, cow, headless,
     fallocate, disk, unnamed, ghost, parkedfiles, nestedfiles, waitingfiles, blockedfiles, emptymessages, netlink, messages, log)}
 alone = {f.__name__: f for f in (shutfiles, shutmemfd)}  # these become another program
 

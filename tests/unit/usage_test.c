@@ -4,6 +4,7 @@
 #include "unit/check.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -39,6 +40,55 @@ static uint64_t used(void)
         return u.private >> 20;
 }
 
+/* put_file(pid, name, text): a file of a process. */
+static void put_file(int pid, const char *name, const char *text)
+{
+        char path[64];
+        snprintf(path, sizeof path, "%d/%s", pid, name);
+        FILE *f = fopen(path, "we");
+        if (f) {
+                fputs(text, f);
+                fclose(f);
+        }
+}
+
+/* check_fair(): a process of which all but 1 MiB is somebody's too. */
+static void check_fair(void)
+{
+        struct usage_eyes eyes = USAGE_BLIND;
+        struct usage u = {.is_whole = true};
+        put_file(2, "smaps_rollup",
+                 "00400000-7fff0000 ---p 00000000 00:00 0 [rollup]\nRss: 10240 kB\nPss: 1024 kB\n"
+                 "Pss_Anon: 512 kB\nPss_File: 9 kB\nPss_Shmem: 256 kB\nSwapPss: 512 kB\n");
+        eyes.fd[MSG_WATCHED_PROC] = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        usage_procs(&eyes, USAGE_FAIR, &u);
+        CHECK("what several processes have counts in part", u.private == (1 << 20) + (20 << 20));
+        CHECK("shared memory too", u.shared == 256 << 10);
+        CHECK("the one that has most is known", u.largest == 10 << 20);
+        u = (struct usage){.is_whole = true};
+        usage_procs(&eyes, 0, &u);
+        CHECK("as a whole when nobody asks", u.private == 30 << 20);
+        usage_close(&eyes);
+}
+
+/* check_apart(): a look that waits for somebody who never comes. */
+static void check_apart(void)
+{
+        struct usage_eyes eyes = USAGE_BLIND;
+        struct usage_apart a = {0};
+        struct usage u = {0};
+        eyes.fd[MSG_WATCHED_PROC] = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        CHECK("a look apart begins", usage_apart_begin(&a, &eyes, 0) == 0);
+        struct pollfd p = {.fd = a.fd, .events = POLLIN};
+        poll(&p, 1, -1);
+        CHECK("and sees the same", usage_apart_end(&a, &u) == 0 && u.private == 30 << 20);
+        unlink("2/status");
+        mkfifo("2/status", 0600); /* to open it waits for a writer */
+        CHECK("one that hangs begins", usage_apart_begin(&a, &eyes, 0) == 0);
+        CHECK("and is given up", usage_apart_end(&a, &u) < 0 && a.pid == 0);
+        usage_close(&eyes);
+}
+
 int main(void)
 {
         char dir[] = "/tmp/ostiary-usage.XXXXXX";
@@ -50,6 +100,8 @@ int main(void)
         CHECK("a process counts whose owner is in 5,000 groups", used() == 20);
         put_process(4, "x RssAnon: 0 kB", 1);
         CHECK("a name does not pass for a counter", used() == 30);
+        check_fair();
+        check_apart();
         char rm[64];
         snprintf(rm, sizeof rm, "rm -rf %s", dir);
         return system(rm) ? 1 : check_end();
