@@ -151,6 +151,11 @@ box "$tag-p3" 'touch .git/hooks/post-merge; git status >/dev/null'
 say "$ostiary" diff "$tag-p3"
 lacks 'a hook that was only touched is not' "$out" 'git directory'
 
+# --- the end of a run ----------------------------------------------------------------------------------------------------------
+repo closing
+say "$ostiary" run --name "$tag-cl" -- sh -c 'echo x >>a; git commit -qam m; git config core.bare true'
+holds 'commits that cannot be read are not passed over at the end of a run' "$err" "box $tag-cl: what it committed cannot be told now: "
+
 # --- each ref is asked for ------------------------------------------------------------------------------------------------------
 repo asked
 box "$tag-q" 'git branch side; git tag v1; git commit -q --allow-empty -m empty'

@@ -154,8 +154,6 @@ static void fetch_repo(struct fetch *f)
         held_find(f);
         (void)aside_staged(f);
         aside_config(f);
-        if (f->want->wants_tree)
-                convert_find(f);
 }
 
 /* fetch_all(): what one box may cost. */
@@ -181,6 +179,10 @@ int git_fetch(struct git_fetch *out, const struct git_want *want, struct err *er
         /* The outermost first: one that makes git wait is rather an inner one. */
         for (size_t i = out->n; r == 0 && i-- > 0;)
                 fetch_repo(&works[i]);
+        /* Last: what makes git wait here (a FIFO for attributes) keeps no commit from being told. */
+        for (size_t i = out->n; r == 0 && want->wants_tree && i-- > 0;)
+                if (!out->v[i].waits)
+                        convert_find(&works[i]);
         for (size_t i = 0; i < out->n; i++)
                 fetch_work_free(&works[i]);
         free(works);
