@@ -147,7 +147,8 @@ struct git_fetch {
 
 enum git_in_tree {
         GIT_IN_TREE_SAME,  /* the same content and mode, byte by byte */
-        GIT_IN_TREE_FILE,  /* a regular file with that mode, of another content */
+        GIT_IN_TREE_FILE,  /* a regular file with that mode, of another content, not too large for
+                              git to convert it */
         GIT_IN_TREE_OTHER, /* nothing, or something else */
 };
 

@@ -15,6 +15,7 @@
 
 /* A file up to this size is read; of a larger one the sizes are compared first. */
 enum { COMMITTED_SMALL = 1 << 20 };
+enum { COMMITTED_CONVERT_MAX = 64 << 20 };         /* git reads a file as a whole to convert it */
 #define COMMITTED_UNTOLD_MAX ((uint64_t)256 << 20) /* of an entry whose size nobody tells */
 
 /* committed_may_be(r, p, size): can a file of that size be what the entry has? */
@@ -167,8 +168,9 @@ enum git_in_tree committed_in_tree(const struct ws_root *root, const struct git_
                 return GIT_IN_TREE_OTHER;
         if (committed_same(&ch, NULL, p))
                 return GIT_IN_TREE_SAME;
-        return ch.after.kind == WS_FILE && p->mode == committed_mode(&ch.after) ? GIT_IN_TREE_FILE
-                                                                                : GIT_IN_TREE_OTHER;
+        bool is_file = ch.after.kind == WS_FILE && p->mode == committed_mode(&ch.after);
+        return is_file && ch.after.size <= COMMITTED_CONVERT_MAX ? GIT_IN_TREE_FILE
+                                                                 : GIT_IN_TREE_OTHER;
 }
 
 bool committed_is_in_tree(const struct ws_root *root, const struct git_repo *r,
