@@ -138,7 +138,7 @@ void fetch_classes_load(struct fetch_classes *, const struct git_raw *, size_t n
 int judge_head(struct fetch *);
 void held_find(struct fetch *);
 void convert_find(struct fetch *); /* sets git_path.is_converted of what is touched and staged */
-int aside_staged(struct fetch *); /* -1: it cannot be told */
+int aside_staged(struct fetch *);  /* -1: it cannot be told */
 void aside_config(struct fetch *);
 
 /* paths.c: entries on their way to a git_paths; they point to what they were made from. */
