@@ -324,7 +324,7 @@ mkdir here && "$ostiary" create -q -w here --name "$tag-moved" >/dev/null && "$o
 SAY_LIMIT=60 say "$ostiary" exec "$tag-moved" -- true
 [ "$code" = 119 ] && [ "$(wc -l <<<"$err")" = 1 ] && [[ $err == *"$work/ws/here"* ]]
 check 'waking a box whose workspace is gone' $? "status $code: $err"
-"$ostiary" rm "$tag-moved" >/dev/null
+"$ostiary" rm --yes "$tag-moved" >/dev/null
 nothing_left 'nothing is left of the spoilt boxes'
 
 # --- profiles ---------------------------------------------------------------------------------------------------

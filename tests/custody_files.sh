@@ -160,7 +160,7 @@ holds 'mode and time are those of the file' "$(cat "$work/masked")" "640 $(date 
 holds 'the user is told, a line for each file' "$(cat "$work/err")" 'masked 4 values in .env; ostiary explain shows them'
 holds 'also of what is only listed' "$(cat "$work/err")" 'server.pem is a private key and is shown as it is'
 same "the host's files are as they were" "$(tree)" "$before"
-"$ostiary" rm "told$$" >/dev/null
+"$ostiary" rm --yes "told$$" >/dev/null
 box -- true
 same 'a box that changed nothing leaves nothing' "$("$ostiary" ps -a -q | wc -l)" 0
 got=$(box --policy "$work/policy" -- sh -c 'echo "$GITHUB_TOKEN $AWS_SECRET_ACCESS_KEY"; . ./.env; echo "$GITHUB_TOKEN $AWS_SECRET_ACCESS_KEY"')
@@ -175,7 +175,7 @@ holds 'explain names what is hidden' "$("$ostiary" explain --json -- true 2>&1)"
 out=$("$ostiary" run --keep -n "shown$$" --no-mask -- grep -c "$mark" .env 2>"$work/err")
 same '--no-mask shows them as they are' "$out" 4
 holds 'with a warning' "$(cat "$work/err")" '.env holds secrets and is shown as it is (--no-mask)'
-"$ostiary" rm "shown$$" >/dev/null
+"$ostiary" rm --yes "shown$$" >/dev/null
 
 # A box that changes such a file keeps its own change, over the stand-ins, from start to start.
 name=keep$$

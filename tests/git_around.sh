@@ -6,12 +6,9 @@
 set -u
 . "$(dirname "$0")/lib_life.sh"
 . "$here/lib_review.sh"
+. "$here/lib_git.sh"
 
-git config --global user.name Tester
-git config --global user.email tester@example.net
-git config --global init.defaultBranch main
-git config --global protocol.file.allow always
-
+# Here with attributes, which are a class of their own.
 repo() {
 	fresh "$1"
 	git init -q && echo one >a && echo '*.c text' >.gitattributes && git add . && git commit -qm first
@@ -61,6 +58,24 @@ repo included
 echo '[x]' >gitcfg && git add -A && git commit -qm s && git config include.path ../gitcfg
 box "$tag-h3" 'git checkout -qb side; printf "[alias]\n x = !touch P\n" >gitcfg; git commit -qam tidy; git checkout -q main'
 stays 'a file that the configuration includes' "$tag-h3" heads/side
+# Settings of the machine and of the user, and what they include.
+repo machine
+mkdir hk && echo true >hk/post-merge && git add -A && git commit -qm s && printf '[core]\n\thooksPath = hk\n' >"$work/system"
+box "$tag-h6" 'git checkout -qb side; echo evil >hk/post-merge; git commit -qam tidy; git checkout -q main'
+export GIT_CONFIG_SYSTEM=$work/system
+stays "a hook where the machine's core.hooksPath leads" "$tag-h6" heads/side
+unset GIT_CONFIG_SYSTEM
+say "$ostiary" apply "$tag-h6" --yes
+same 'the control: without that setting it is a plain file' "$code $(git log -1 --format=%s "ostiary/$tag-h6/heads/side")" '0 tidy'
+cp "$HOME/.gitconfig" "$work/saved"
+for i in include 'includeIf "gitdir:/elsewhere/"'; do
+	repo "user-${i%% *}"
+	mkdir hk && echo true >hk/post-merge && git add -A && git commit -qm s
+	printf '[%s]\n\tpath = step\n' "$i" >>"$HOME/.gitconfig" && printf '[include]\n\tpath = ~/last\n' >"$HOME/step" && printf '[core]\n\thooksPath = hk\n' >"$HOME/last"
+	box "$tag-h-${i%% *}" 'git checkout -qb side; echo evil >hk/post-merge; git commit -qam tidy; git checkout -q main'
+	stays "a hook by what the user's settings reach through ${i%% *}" "$tag-h-${i%% *}" heads/side
+	cp "$work/saved" "$HOME/.gitconfig"
+done
 repo branchlink
 git checkout -qb dev && mkdir gh && echo k >gh/k && ln -s gh .github && git add -A && git commit -qm dev && git checkout -q main
 box "$tag-h4" 'git checkout -q dev; mkdir gh/workflows; echo on >gh/workflows/x.yml; git add -A; git commit -qm tidy; git checkout -q main'

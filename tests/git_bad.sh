@@ -6,17 +6,8 @@
 set -u
 . "$(dirname "$0")/lib_life.sh"
 . "$here/lib_review.sh"
+. "$here/lib_git.sh"
 
-git config --global user.name Tester
-git config --global user.email tester@example.net
-git config --global init.defaultBranch main
-
-# repo NAME: a repository with two files, and we are in it.
-repo() {
-	fresh "$1"
-	git init -q && echo one >a && echo two >b && git add . && git commit -qm first
-}
-COMMIT='echo more >>a; echo new >c; git add -A; git commit -qm "from the box"'
 # state: everything of the host that an apply may change, as text.
 state() { (git for-each-ref && git ls-files -s && git status --porcelain && cat a b 2>/dev/null && ls) 2>&1; }
 # left_alone NAME BOX: apply --yes leaves the branch, the files and the index; $err has the reason.
@@ -106,7 +97,7 @@ repo diverged
 box "$tag-div" "$COMMIT"
 echo host >d && git add d && git commit -qm mine
 say "$ostiary" apply "$tag-div" --yes
-same 'diverged: fetched, and nothing is a conflict' "$code $(git log -1 --format=%s) $(absent c)" '0 mine 1'
+same 'diverged: fetched, nothing is a conflict, and the status says that something waits' "$code $(git log -1 --format=%s) $(absent c)" '1 mine 1'
 say git merge -q -m merged "ostiary/$tag-div/heads/main"
 same 'and merged by plain git' "$code $(cat c d | tr '\n' ' ')" '0 new host '
 say "$ostiary" diff "$tag-div" --exit-code

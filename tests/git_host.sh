@@ -6,17 +6,8 @@
 set -u
 . "$(dirname "$0")/lib_life.sh"
 . "$here/lib_review.sh"
+. "$here/lib_git.sh"
 
-git config --global user.name Tester
-git config --global user.email tester@example.net
-git config --global init.defaultBranch main
-git config --global protocol.file.allow always
-
-repo() {
-	fresh "$1"
-	git init -q && echo one >a && echo two >b && git add . && git commit -qm first
-}
-COMMIT='echo more >>a; echo new >c; git add -A; git commit -qm "from the box"'
 # waits NAME BOX WORDS: apply --yes fetches the commits and leaves branch, index and files; the sentence has the words.
 waits() {
 	local before

@@ -102,7 +102,7 @@ doc import imported import srt "$work/srt.json" --json
 doc probe probe probe --json
 doc stop stopped stop "$tag-run" --json --time 0
 doc rm removed rm -f "$tag-run" --json
-doc rm-half removed rm no-such-box "$(of 'd["boxes"][0]' fork)" --json
+doc rm-half removed rm --yes no-such-box "$(of 'd["boxes"][0]' fork)" --json
 same 'one that fails does not spare the others, and both are told' \
 	"$code $($python -c 'import json, sys; e = json.load(open(sys.argv[1])); print(len(e["data"]), [x["kind"] for x in e["errors"]])' "$work/docs/rm-half")" "121 1 ['absent']"
 doc gc gc gc --json

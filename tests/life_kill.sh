@@ -247,17 +247,17 @@ status=$?
 check 'the exec ends with the box' $? "status $status: $(cat "$work/exec.err")"
 wait_for 60 no_orphans
 check 'nothing of it lives on' $? "$(orphans)"
-"$ostiary" rm "$box" >/dev/null 2>&1
+"$ostiary" rm --yes "$box" >/dev/null 2>&1
 
 # --- rm, and the taking over of a home, cut short ---------------------------------------------------------
 box=$tag-big
 "$ostiary" run -q --keep --name "$box" -- bash -c 'mkdir d{1..40}; touch d{1..40}/f{1..50}'
-read -r hit status <<<"$("$work/assassin" cli 2000 "$ostiary" rm "$box" 2>/dev/null </dev/null)"
+read -r hit status <<<"$("$work/assassin" cli 2000 "$ostiary" rm --yes "$box" 2>/dev/null </dev/null)"
 holds 'kill -9 of rm' "$hit" hit
 state=$(state_of "$box")
 [ -z "$state" ] || [ "$state" = exited ]
 check 'the box is there or it is not' $? "$state"
-say "$ostiary" rm "$box"
+say "$ostiary" rm --yes "$box"
 "$ostiary" gc >/dev/null 2>&1
 nothing_left 'gc finishes what rm began'
 

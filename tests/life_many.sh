@@ -139,7 +139,7 @@ check 'all supervisors are gone' $? "$(orphans | wc -l) live"
 same 'ps lists none' "$("$ostiary" ps -q)" ''
 same 'ps -a lists them as ended' "$("$ostiary" ps -aq | grep -c "^$tag-")" "$together"
 # shellcheck disable=SC2086
-say "$ostiary" rm $names
+say "$ostiary" rm --yes $names
 same 'all are removed by one command' "$code" 0
 nothing_left 'and nothing is left of them'
 exit $bad

@@ -59,7 +59,7 @@ same 'a new file of the host is seen below the changes' "$out" later
 say "$ostiary" rm "$box"
 same 'rm of the woken, running box is refused' "$code" 122
 "$ostiary" stop "$box" >/dev/null
-say "$ostiary" rm "$box"
+say "$ostiary" rm --yes "$box"
 same 'rm' "$code $out$err" "0 $box"
 say "$ostiary" exec "$box" -- true
 same 'after rm there is no such box' "$code" 121
@@ -83,7 +83,7 @@ python3 -m json.tool <<<"$out" >/dev/null
 check 'gc --json is JSON' $? "$out"
 say "$ostiary" logs "$tag-changed"
 same 'logs of an ended box' "$code" 0
-"$ostiary" rm "$tag-changed" "$tag-keep" >/dev/null
+"$ostiary" rm --yes "$tag-changed" "$tag-keep" >/dev/null
 "$ostiary" run -q --live --name "$tag-live" -- sh -c 'echo live >file'
 same '--live writes to the host and keeps no box' "$(cat file) $("$ostiary" ps -aq)" 'live '
 same 'and the file is the owner'"'"'s' "$(stat -c %u file)" "$(id -u)"
@@ -92,7 +92,7 @@ same 'run -d prints the name' "$code $out$err" "0 $tag-d"
 wait_for 60 no_orphans
 same 'it ends by itself, and stays, for nobody has seen what it said' "$("$ostiary" ps -a --json | json '[(b["id"], b["state"], b["exit_code"]) for b in d]')" "[('$tag-d', 'exited', 0)]"
 same 'which logs shows' "$("$ostiary" logs "$tag-d")" $'first\nlast'
-"$ostiary" rm "$tag-d" >/dev/null
+"$ostiary" rm --yes "$tag-d" >/dev/null
 
 # --- names ---------------------------------------------------------------------------------------------------
 for name in -x .x a/b '' 'a b' "$(printf 'x%.0s' $(seq 41))" $'a\nb' ..; do

@@ -64,7 +64,13 @@ else
 fi
 o run -q --name "$tag-named" -- sh -c 'echo work >file'
 say "$ostiary" rm "$tag-named"
-same 'without a terminal a box that is named goes, as before' "$code $(there)" "0 $tag-lives "
+same 'without a terminal a box that is named stays while it holds work' "$code $(there)" "64 $tag-lives $tag-named "
+holds 'and what to do is said' "$err" "nothing was deleted; ostiary diff BOX shows it, --yes deletes it"
+say "$ostiary" rm "$tag-named" --yes
+same '--yes is the answer' "$code $(there)" "0 $tag-lives "
+o run -q --name "$tag-named" -- sh -c 'echo work >file'
+say "$ostiary" rm --force "$tag-named"
+same 'so is --force with a name' "$code $(there)" "0 $tag-lives "
 
 # --- a box holds work until it was applied --------------------------------------------------------------
 pending() { o ps -a --json | grep -o '"has_changes": *true' | wc -l; }

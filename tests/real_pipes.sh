@@ -167,9 +167,9 @@ same '--tail' "$("$ostiary" run -q -d -n tail-$$ -- seq 100 >/dev/null; within 6
 for _ in 1 2 3 4 5; do "$ostiary" cp -q woken-$$:a "$work/a" || break; done
 same 'a box can be looked into as soon as it has ended' "$(cat "$work/a" 2>&1)" a
 holds 'and keeps the story of its command' "$("$ostiary" ps -a 2>/dev/null | grep woken)" 'exited 3, changes'
-"$ostiary" rm bg-$$ kept-$$ tail-$$ woken-$$ >/dev/null 2>&1
+"$ostiary" rm --yes bg-$$ kept-$$ tail-$$ woken-$$ >/dev/null 2>&1
 check 'rm' $? 'it failed'
-"$ostiary" rm $name >"$work/o" 2>&1
+"$ostiary" rm --yes $name >"$work/o" 2>&1
 [ $? != 0 ]
 check 'rm does not end a box that runs' $? "$(cat "$work/o")"
 "$ostiary" rm -f $name >/dev/null 2>&1

@@ -42,7 +42,7 @@ round() { # SEED WORD PROGRAM...
 	got=$(python3 "$pairs" same . "$work/pairs/after")
 	check "$1 makes the box's tree of the host's by our diff (seed $seed, $word, $(tail -n 1 <<<"$got"))" $? "$got $(head -c 300 "$work/.out")"
 	cd "$work/ws" || return 1
-	"$ostiary" rm "$tag-pairs" >/dev/null 2>&1
+	"$ostiary" rm --yes "$tag-pairs" >/dev/null 2>&1
 	chmod -R u+rwx "$work/tree" "$work/pairs"
 	rm -rf "$work/tree" "$work/pairs"
 }
@@ -64,7 +64,7 @@ ours=$(json 'sum(c["lines_added"] + c["lines_removed"] for c in d["changes"])' <
 # Files that are only in one of the trees are in git's count and not in ours, which was copied over.
 [ "$ours" -gt 0 ] && [ "$ours" -le "$gits" ]
 check "no more lines differ than git finds ($ours, git $gits)" $? "$ours and $gits"
-"$ostiary" rm "$tag-lines" >/dev/null
+"$ostiary" rm --yes "$tag-lines" >/dev/null
 rm -rf "$work/pairs" && find . -mindepth 1 -delete
 
 # --- each kind of change -------------------------------------------------------------------------------

@@ -45,6 +45,23 @@ rm -r .git && ln -s /nowhere .git
 box "$tag-link" 'echo 2 >n.log'
 same 'nor where .git is something odd' "$(names "$tag-link")" 'n.log '
 
+# --- an ignored directory lands as a whole, or not -----------------------------------------------------
+fresh whole
+git init -q -b main . && printf 'dist/\n.vscode/\n' >.gitignore
+box "$tag-whole" 'mkdir -p dist/.github/workflows .vscode; echo 1 >dist/o; echo "on: push" >dist/.github/workflows/x.yml; echo "{}" >.vscode/tasks.json'
+say "$ostiary" diff "$tag-whole"
+holds 'what somebody would run is named, also in an ignored directory' "$out" 'dist/.github/workflows/x.yml'
+say "$ostiary" apply "$tag-whole" --yes=runs-in-ci,runs-on-open
+same 'nothing of an ignored directory lands while its output stays' "$code $(absent dist)" '1 1'
+holds 'and that is said' "$err" 'dist/.github/workflows/x.yml: it lies in an ignored directory, which stays in the box as a whole'
+same 'one without output is no half' "$(cat .vscode/tasks.json)" '{}'
+say "$ostiary" apply "$tag-whole" dist --yes=runs-in-ci
+same 'named, all of it lands' "$code $(cat dist/o dist/.github/workflows/x.yml | tr '\n' ' ')" '0 1 on: push '
+rm -r dist .vscode
+box "$tag-whole2" 'mkdir -p dist/.github/workflows; echo 1 >dist/o; echo "on: push" >dist/.github/workflows/x.yml'
+say "$ostiary" apply "$tag-whole2" --all --yes=runs-in-ci
+same 'so it does with --all' "$code $(absent dist/o) $(absent dist/.github/workflows/x.yml)" '0 0 0'
+
 # --- somebody else's repository above ------------------------------------------------------------------
 if [ "$(id -u)" = 0 ]; then
 	mkdir -p "$work/other/ws" && git init -q "$work/other" && echo plain >"$work/other/.gitignore" && cd "$work/other/ws" || exit 1

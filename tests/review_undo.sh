@@ -128,7 +128,7 @@ rm -r move
 mv moved move
 say "$ostiary" undo "$n"
 same 'the control: moved back' "$code $(cat move/a)" '0 1'
-say "$ostiary" rm "$tag-m"
+say "$ostiary" rm --yes "$tag-m"
 cd move || exit 1
 say "$ostiary" undo $((n + 1))
 same 'undo works when the box is gone' "$code $(cat a)" '0 2'

@@ -39,13 +39,11 @@ void apply_merge(struct apply_job *, int undo_fd);
 /* apply_git_asks(j): the questions about commits (apply_git.c). */
 void apply_git_asks(struct apply_job *);
 
-/* apply_git_tell(j): in words. apply_git_json(j, w): as a key of the object. apply_git_left(j): were
- * refs left that could have been taken? apply_git_is_here(j): is every branch that files wait for
- * on the host by now, below refs/ostiary? apply_git_has_news(j): was there any ref to speak of?
- * (apply_git_tell.c) */
+/* apply_git_tell(j): in words. apply_git_json(j, w): as a key of the object. apply_git_left(j): did
+ * something stay that nobody declined: a ref, or a branch of the host's that could have moved?
+ * apply_git_has_news(j): was there any ref to speak of? (apply_git_tell.c) */
 void apply_git_tell(const struct apply_job *);
 bool apply_git_left(const struct apply_job *);
-bool apply_git_is_here(const struct apply_job *);
 struct json;
 void apply_git_json(const struct apply_job *, struct json *);
 bool apply_git_has_news(const struct apply_job *);

@@ -57,16 +57,20 @@ static bool ask_ref(void *arg, struct landing *l, struct landing_unit *u, size_t
         }
 }
 
-/* list_head(l, u): what is not plain of that, by name. */
+/* list_head(l, u): what is not plain of that, by name, and how much is. */
 static void list_head(const struct landing *l, const struct landing_unit *u)
 {
+        size_t plain_n = 0;
         for (size_t i = 0; i < u->repo->touched.n; i++) {
                 const struct git_path *p = &u->repo->touched.v[i];
                 _cleanup_free_ char *name = str_quote(p->path);
+                plain_n += p->class.class == FILE_PLAIN;
                 if (p->class.class != FILE_PLAIN)
                         fprintf(stderr, "  committed: %s (%s)\n", name,
                                 file_class_words(p->class.class));
         }
+        if (plain_n)
+                fprintf(stderr, "  %zu plain file%s\n", plain_n, plain_n == 1 ? "" : "s");
         for (size_t i = 0; i < l->n; i++) {
                 const struct ws_change *c = l->v[i].change;
                 if (landing_unit_of(l, &l->v[i]) != u || c->class.class == FILE_PLAIN)

@@ -148,6 +148,7 @@ static void tell_ref(const struct apply_job *j, const struct landing_unit *u, si
         case FATE_CONFLICT:
         case FATE_IMPLIED:
         case FATE_MASKED:
+        case FATE_HELD:
         case FATE_UNIT:
         case FATE_WAITS:
                 break;
@@ -183,10 +184,18 @@ void apply_git_tell(const struct apply_job *j)
         }
 }
 
+/* is_stuck(u): the branch stays although its commits are here, and nobody said that it should. */
+static bool is_stuck(const struct landing_unit *u)
+{
+        return u->stuck || (u->waits && u->repo->is_ff && !u->is_declined);
+}
+
 bool apply_git_left(const struct apply_job *j)
 {
         for (size_t i = 0; j->l.units && i < j->l.fetch.n; i++) {
                 if (j->l.fetch.v[i].waits && !j->l.fetch.v[i].is_spare)
+                        return true;
+                if (is_stuck(&j->l.units[i]))
                         return true;
                 for (size_t k = 0; k < j->l.fetch.v[i].refs_n; k++)
                         if (j->l.units[i].refs[k] == FATE_REFUSED ||
@@ -194,17 +203,6 @@ bool apply_git_left(const struct apply_job *j)
                                 return true;
         }
         return j->l.fetch.waits != NULL;
-}
-
-bool apply_git_is_here(const struct apply_job *j)
-{
-        for (size_t i = 0; i < j->l.n; i++) {
-                const struct landing_unit *u =
-                        j->l.v[i].unit ? &j->l.units[j->l.v[i].unit - 1] : NULL;
-                if (j->l.v[i].fate == FATE_WAITS && (!u || !u->is_here))
-                        return false;
-        }
-        return true;
 }
 
 void apply_git_json(const struct apply_job *j, struct json *w)

@@ -35,6 +35,23 @@ static bool is_named(const struct apply_job *j, size_t root, const struct ws_tal
         return false;
 }
 
+/* leave_halves(j, root, l, t): of an ignored directory whose output stays, nothing lands: half of it
+ * would be neither the box's nor the host's. Who names it, or says --all, has chosen; what commits
+ * touch is no output. */
+static void leave_halves(const struct apply_job *j, size_t root, struct ws_changes *l,
+                         const struct ws_tally *t)
+{
+        for (size_t i = 0; i < l->n && !j->with_all; i++) {
+                struct ws_change *c = &l->v[i];
+                const struct ws_ignored *in = c->in_ignored ? &t->ignored[c->in_ignored - 1] : NULL;
+                if (!in || !in->files_n || (j->l.c->paths && is_named(j, root, t, c->path)) ||
+                    committed_touches(&j->l.fetch, c, NULL))
+                        continue;
+                c->refused = "it lies in an ignored directory, which stays in the box as a whole "
+                             "(name the directory, or --all)";
+        }
+}
+
 static int pass_over(void *ctx, const struct ws_change *c)
 {
         (void)ctx;
@@ -70,6 +87,8 @@ static int walk(struct apply_job *j, size_t root, struct err *err)
         struct ws_tally t = {0}, again = {0};
         q.with_ignored = j->with_all;
         int rc = ws_changes_of(r, &q, l, &t, err);
+        if (rc == 0)
+                leave_halves(j, root, l, &t);
         if (rc == 0 && !j->with_all && names_ignored(j, root, &t)) {
                 ws_changes_free(l);
                 *l = (struct ws_changes){0};
@@ -83,6 +102,8 @@ static int walk(struct apply_job *j, size_t root, struct err *err)
                                 ws_change_free(&l->v[i]);
                 }
                 l->n = rc == 0 ? kept : l->n;
+                if (rc == 0)
+                        leave_halves(j, root, l, &again);
         } else {
                 for (size_t k = 0; k < t.ignored_n; k++)
                         j->ignored_n += t.ignored[k].files_n;
@@ -129,14 +150,16 @@ static int judge(struct apply_job *j, struct landing_item *it, bool is_parent, s
                 it->why = APPLY_HOST_UNREADABLE;
                 return 0;
         }
-        it->fate = it->conflict == APPLY_CLEAR ? FATE_OPEN : FATE_CONFLICT;
+        it->fate = it->conflict == APPLY_CLEAR                          ? FATE_OPEN
+                   : committed_is_held(&j->l.fetch, c, j->l.c->applied) ? FATE_HELD
+                                                                        : FATE_CONFLICT;
         return 0;
 }
 
 /* is_kept(j, c): ignored output that commits touch lands with them. */
 static bool is_kept(const struct apply_job *j, const struct ws_change *c)
 {
-        return !c->is_ignored || committed_of(&j->l.fetch, c, NULL) != COMMITTED_NOT_TOUCHED;
+        return !c->is_ignored || committed_touches(&j->l.fetch, c, NULL);
 }
 
 /* add_committed(j, root, err): the host's ignore files hide what nobody tracks; what the box has
@@ -156,6 +179,8 @@ static int add_committed(struct apply_job *j, size_t root, struct err *err)
         *l = (struct ws_changes){0};
         q.with_ignored = true;
         int rc = ws_changes_of(&j->l.c->roots.v[root], &q, l, &t, err);
+        if (rc == 0)
+                leave_halves(j, root, l, &t);
         ws_tally_free(&t);
         size_t kept = 0;
         for (size_t i = 0; rc == 0 && i < l->n; i++) {

@@ -49,6 +49,7 @@ const char *apply_fate_name(const struct apply_job *j, enum landing_fate fate)
         case FATE_OPEN:
         case FATE_IMPLIED:
         case FATE_MASKED:
+        case FATE_HELD:
         case FATE_UNIT:
                 break;
         }
@@ -196,18 +197,32 @@ static void tell_dry(const struct apply_job *j)
         }
 }
 
+/* is_left(j): did anything stay in the box that nobody declined? What waits for a merge has not
+ * landed either: a script that goes on with `git push` must know. */
+static bool is_left(const struct apply_job *j)
+{
+        static const enum landing_fate kinds[] = {FATE_CONFLICT, FATE_REFUSED, FATE_UNASKED};
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+                if (count(j, kinds[i]))
+                        return true;
+        for (size_t i = 0; i < j->l.n; i++) {
+                const struct landing_unit *u = landing_unit_of(&j->l, &j->l.v[i]);
+                if (j->l.v[i].fate == FATE_WAITS && !(u && u->is_declined))
+                        return true;
+        }
+        return apply_git_left(j);
+}
+
 int apply_tell(struct apply_job *j)
 {
-        size_t left = count(j, FATE_CONFLICT) + count(j, FATE_REFUSED) + count(j, FATE_UNASKED);
-        left += count(j, FATE_WAITS) && !apply_git_is_here(j);
+        int code = is_left(j) ? EXIT_NEGATIVE : EXIT_OK;
         if (j->is_json)
-                return tell_json(j, left || apply_git_left(j) ? EXIT_NEGATIVE : EXIT_OK);
+                return tell_json(j, code);
         if (j->l.is_dry)
                 tell_dry(j);
         apply_git_tell(j);
         tell_done(j);
         tell_programs(j);
-        int code = left || apply_git_left(j) ? EXIT_NEGATIVE : EXIT_OK;
         tell_each(j, FATE_CONFLICT, "in conflict, left as they are on both sides");
         if (count(j, FATE_CONFLICT))
                 out_say("%s, or edit the host's file and put the box's version aside with: ostiary "
@@ -221,7 +236,8 @@ int apply_tell(struct apply_job *j)
         if (j->ignored_n)
                 out_say("%" PRIu64 " ignored file%s stayed in the box (name them, or --all)",
                         j->ignored_n, j->ignored_n == 1 ? "" : "s");
-        if (j->l.n == 0 && !apply_git_has_news(j))
+        bool has_items = count(j, FATE_HELD) + count(j, FATE_MASKED) < j->l.n;
+        if (!has_items && !apply_git_has_news(j))
                 out_say("box %s has nothing pending%s", j->l.c->id,
                         j->l.c->paths ? " at those paths" : "");
         return code;

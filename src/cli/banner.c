@@ -89,6 +89,7 @@ struct summary {
         struct strs commits; /* ids; a commit may be on several refs */
         struct strs refs;    /* that have new commits, in words */
         bool is_cut;         /* more commits than are listed */
+        char *untold;        /* why commits of the box cannot be told now; or NULL */
         uint64_t all_n, added, modified, deleted;
         uint64_t classes_n[FILE_CLASS_COUNT];
         struct strs names[FILE_CLASS_COUNT];
@@ -132,13 +133,26 @@ static int count(void *ctx, const struct ws_change *ch)
         return ++m->all_n > COUNT_MAX;
 }
 
-/* count_commits(m, store, trees): what the box committed. What cannot be read is for diff to say. */
+/* untold(m, why): the first reason counts; diff has all of them. */
+static void untold(struct summary *m, const char *why)
+{
+        if (why && !m->untold)
+                m->untold = str_dup(why);
+}
+
+/* count_commits(m, store, trees): what the box committed, or why that cannot be told. */
 static void count_commits(struct summary *m, const struct store *store, const struct strs *trees)
 {
         struct git_fetch f;
+        struct err err = {0};
         bool is_cut = false;
-        if (fetched_get(m->c, store, trees, &f, NULL) < 0)
+        if (fetched_get(m->c, store, trees, &f, &err) < 0) {
+                untold(m, err.text);
                 return;
+        }
+        untold(m, f.waits);
+        for (size_t i = 0; i < f.n; i++)
+                untold(m, f.v[i].is_spare ? NULL : f.v[i].waits);
         for (size_t i = 0; i < f.n; i++)
                 for (size_t k = 0; k < f.v[i].refs_n; k++) {
                         const struct git_ref *ref = &f.v[i].refs[k];
@@ -186,6 +200,8 @@ static void say_commits(struct summary *m, const char *id)
                 buf_put_fmt(&b, "%s%s", i ? ", " : "", m->refs.v[i]);
         if (m->refs.n > NAMES_MAX)
                 buf_put_fmt(&b, " and %zu more", m->refs.n - NAMES_MAX);
+        if (m->untold)
+                out_say("box %s: what it committed cannot be told now: %s", id, m->untold);
         if (m->refs.n)
                 out_say("box %s: %s%zu commit%s on %s", id, m->is_cut ? "over " : "", n,
                         n == 1 ? "" : "s", buf_cstr(&b));
@@ -245,8 +261,10 @@ void banner_after(const struct stream *s)
                 return;
         struct err err = {0};
         struct store store;
-        if (store_paths(&store, &err) < 0)
+        if (store_paths(&store, &err) < 0) {
+                out_say("box %s is kept; what it changed cannot be told: %s", s->id, err.text);
                 return;
+        }
         _cleanup_box_changes_ struct changes c = {.box_fd = -1, .frozen_fd = -1};
         struct summary m = {.c = &c};
         struct ws_tally t = {0};
@@ -263,7 +281,7 @@ void banner_after(const struct stream *s)
         if (rc >= 0)
                 say_changes(&m, &t, s->id);
         else
-                out_say("%s", err.text);
+                out_say("box %s: what it changed cannot be told: %s", s->id, err.text);
         say_commits(&m, s->id);
         say_classes(&m);
         if (rc == 0 && is_live(&c))
@@ -278,6 +296,7 @@ void banner_after(const struct stream *s)
         strs_free(&m.refs);
         strs_free(&m.commits);
         strs_free(&m.programs.v);
+        free(m.untold);
         ws_tally_free(&t);
         store_free(&store);
 }

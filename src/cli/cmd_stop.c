@@ -187,14 +187,15 @@ static int rm_one(struct boxarg *b, const void *ctx, struct err *err)
         return r;
 }
 
-/* unreviewed(ids, names): those that hold work which nobody applied; a box that runs may. */
-static size_t unreviewed(const struct strs *ids, struct out_names *names)
+/* unreviewed(ids, names, with_alive): those that hold work which nobody applied; a box that runs
+ * may, and is left out where it stays anyway. */
+static size_t unreviewed(const struct strs *ids, struct out_names *names, bool with_alive)
 {
         for (size_t i = 0; i < ids->n; i++) {
                 struct boxarg b;
                 struct box_meta m = {0};
                 if (boxarg_find(&b, ids->v[i], NULL) == 0 && boxarg_meta(&b, &m, NULL) == 0 &&
-                    (box_state_is_alive(m.state) || pending_holds(&b.store, &m)))
+                    (box_state_is_alive(m.state) ? with_alive : pending_holds(&b.store, &m)))
                         out_names_add(names, b.id);
                 box_meta_free(&m);
                 boxarg_free(&b);
@@ -202,15 +203,14 @@ static size_t unreviewed(const struct strs *ids, struct out_names *names)
         return names->n;
 }
 
-/* confirm(ids, is_wide): may work be deleted that was not reviewed? On a terminal the user is
- * asked; without one, boxes that were named are deleted, as they always were, and boxes that were
- * only meant by a pattern are not. 0, or the exit code. */
-static int confirm(const struct strs *ids, bool is_wide)
+/* confirm(ids, with_alive): may work be deleted that was not reviewed? On a terminal the user is
+ * asked; without one nothing of the line is done. 0, or the exit code. */
+static int confirm(const struct strs *ids, bool with_alive)
 {
         struct out_names names = {0};
         bool has_terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && !envelope_is_on();
         int code = 0;
-        if (unreviewed(ids, &names) && (is_wide || has_terminal)) {
+        if (unreviewed(ids, &names, with_alive)) {
                 _cleanup_free_ char *list = out_names_words(&names);
                 _cleanup_free_ char *words =
                         str_fmt("%llu of %zu box%s hold%s work that was not applied (%s)",
@@ -271,7 +271,9 @@ static int rm(int argc, char **argv)
         if (left_n)
                 out_say("%zu box%s that run%s stay%s (--force ends and deletes them)", left_n,
                         left_n == 1 ? "" : "es", left_n == 1 ? "s" : "", left_n == 1 ? "s" : "");
-        if (!is_yes && !(w.is_forced && !c.is_wide) && (code = confirm(&c.ids, c.is_wide)) != 0)
+        /* --force with names is an answer; with a pattern nobody has seen which boxes it means. */
+        bool is_answered = is_yes || (w.is_forced && !c.is_wide);
+        if (!is_answered && (code = confirm(&c.ids, w.is_forced)) != 0)
                 return code;
         return remove_chosen(&c.ids, &w, is_json);
 }
@@ -300,9 +302,9 @@ const struct cmd cmd_rm = {
                 "out. Commits that apply fetched stay in your repository, as refs/ostiary/BOX; "
                 "--refs removes those refs too.\n"
                 "\n"
-                "BOX may be a pattern, in quotes. What --all, a pattern or --filter chooses and "
-                "holds work that was not applied is asked for on a terminal; without one nothing "
-                "is deleted unless --yes is given. Boxes that run stay, unless --force.\n"
+                "BOX may be a pattern, in quotes. Before work is deleted that was not applied you "
+                "are asked, on a terminal; without one nothing is deleted unless --yes is given, "
+                "or --force with the box's name. Boxes that run stay, unless --force.\n"
                 "\n"
                 "Example:\n"
                 "  ostiary rm amber-3f2a\n"

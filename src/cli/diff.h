@@ -87,5 +87,7 @@ char *diff_name(const struct diff *, const char *path);
  * Never where there are none. */
 int diff_git_tell(struct diff *, const struct strs *trees, struct err *);
 bool diff_git_is_uncommitted(const struct diff *, const struct ws_change *);
+/* diff_git_is_held(d, c): the host has merged it, and went on: nothing to offer. */
+bool diff_git_is_held(const struct diff *, const struct ws_change *);
 
 #endif

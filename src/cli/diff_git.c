@@ -13,6 +13,7 @@
 #include "git/show.h"
 #include "session/committed.h"
 #include "session/fetched.h"
+#include "session/git_extra.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -246,6 +247,25 @@ static int git_tell_staged(struct diff *d, const struct git_repo *r, struct err 
                        : 0;
 }
 
+/* git_tell_extra(d, r, place): hooks and their like, in one line. */
+static int git_tell_extra(struct diff *d, const struct git_repo *r, const char *place,
+                          struct err *err)
+{
+        _cleanup_strs_ struct strs names = {0};
+        struct out_names shown = {0};
+        git_extra_list(d->c, r, &names);
+        for (size_t i = 0; i < names.n; i++) {
+                _cleanup_free_ char *quoted = str_quote(names.v[i]);
+                out_names_add(&shown, quoted);
+        }
+        _cleanup_free_ char *words = out_names_words(&shown);
+        strs_free(&shown.v);
+        return names.n ? diff_note(d, err,
+                                   "%s%zu file%s of its git directory stay%s in the box: %s", place,
+                                   names.n, names.n == 1 ? "" : "s", names.n == 1 ? "s" : "", words)
+                       : 0;
+}
+
 static int git_tell_rest(struct diff *d, const struct git_repo *r, struct err *err)
 {
         _cleanup_free_ char *place = git_place(r);
@@ -257,6 +277,8 @@ static int git_tell_rest(struct diff *d, const struct git_repo *r, struct err *e
                 if (diff_note(d, err, "%sits configuration stays in the box; to have it too: %s",
                               place, r->config.v[i]) < 0)
                         return -1;
+        if (git_tell_extra(d, r, place, err) < 0)
+                return -1;
         char n[32];
         return r->notes_n ? diff_note(d, err,
                                       "%s%s other ref%s (notes, remotes, replacements) stay%s "
@@ -298,7 +320,7 @@ int diff_git_tell(struct diff *d, const struct strs *trees, struct err *err)
                 return 0;
         d->is_git_told = true;
         struct err why = {0};
-        if (fetched_get(d->c, d->store, trees, &d->fetch, &why) < 0)
+        if (fetched_show(d->c, d->store, trees, &d->fetch, &why) < 0)
                 return diff_note(d, err, "what the box committed cannot be read: %s", why.text);
         if (d->fetch.waits)
                 return diff_note(d, err, "%s", d->fetch.waits);
@@ -314,4 +336,9 @@ bool diff_git_is_uncommitted(const struct diff *d, const struct ws_change *c)
         struct git_repo *r = NULL;
         enum committed how = committed_of(&d->fetch, c, &r);
         return r && r->touched.n && how != COMMITTED_WHOLLY && c->after.kind != WS_DIR;
+}
+
+bool diff_git_is_held(const struct diff *d, const struct ws_change *c)
+{
+        return d->fetch.n && committed_is_held(&d->fetch, c, d->c->applied);
 }

@@ -129,6 +129,8 @@ static int on_change(struct diff *d, const struct ws_change *c, struct err *err)
                 return 0;
         if (d->only_applied && !changes_was_applied(d->c, c))
                 return 0;
+        if (!d->only_applied && diff_git_is_held(d, c))
+                return 0;
         int skipped = take_home(d, c, err);
         if (skipped != 0) {
                 /* A directory that waits has something in it now. */

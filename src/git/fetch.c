@@ -151,6 +151,7 @@ static void fetch_repo(struct fetch *f)
                 r->quarantine = str_dup(f->owner->repo->quarantine);
         if (judge_head(f) < 0)
                 return;
+        held_find(f);
         (void)aside_staged(f);
         aside_config(f);
 }
@@ -178,6 +179,10 @@ int git_fetch(struct git_fetch *out, const struct git_want *want, struct err *er
         /* The outermost first: one that makes git wait is rather an inner one. */
         for (size_t i = out->n; r == 0 && i-- > 0;)
                 fetch_repo(&works[i]);
+        /* Last: what makes git wait here (a FIFO for attributes) keeps no commit from being told. */
+        for (size_t i = out->n; r == 0 && want->wants_tree && i-- > 0;)
+                if (!out->v[i].waits)
+                        convert_find(&works[i]);
         for (size_t i = 0; i < out->n; i++)
                 fetch_work_free(&works[i]);
         free(works);
@@ -198,8 +203,8 @@ static bool fetch_has_staged(struct fetch *f)
         for (size_t i = 0; i < r->staged.n; i++) {
                 const struct git_path *p = &r->staged.v[i];
                 bool is_content = p->mode && p->mode != 0160000u;
-                if (is_content &&
-                    !(f->want->is_in_tree && f->want->is_in_tree(f->want->in_tree_arg, r, p)))
+                if (is_content && (!f->want->in_tree || f->want->in_tree(f->want->in_tree_arg, r,
+                                                                         p) != GIT_IN_TREE_SAME))
                         buf_put_fmt(&ids, "%s\n", p->id);
         }
         if (ids.len == 0)
@@ -278,6 +283,8 @@ void git_fetch_free(struct git_fetch *f)
                         fetch_free_ref(&r->refs[k]);
                 free(r->refs);
                 git_paths_free(&r->touched);
+                git_paths_free(&r->head_tree);
+                free(r->box_common);
                 free(r->sizes);
                 git_paths_free(&r->staged);
                 strs_free(&r->config);

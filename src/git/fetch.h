@@ -28,10 +28,13 @@ enum { GIT_ID_MAX = 64 }; /* hexadecimal digits: 40 or 64 */
 
 /* A path that a commit, tag, stash or the index would bring. */
 struct git_path {
-        char *path;              /* from the top of the work tree; any bytes but NUL */
-        char what;               /* 'A', 'M', 'D', 'T' as git says */
-        unsigned mode;           /* after: 0100644, 0100755, 0120000, 0160000; 0: it goes */
-        char id[GIT_ID_MAX + 1]; /* after; zeros when it goes */
+        char *path;               /* from the top of the work tree; any bytes but NUL */
+        char what;                /* 'A', 'M', 'D', 'T' as git says */
+        unsigned mode;            /* after: 0100644, 0100755, 0120000, 0160000; 0: it goes */
+        char id[GIT_ID_MAX + 1];  /* after; zeros when it goes */
+        char was[GIT_ID_MAX + 1]; /* before; zeros when it is new. Of a merge: the first parent's */
+        bool is_converted; /* the box's work tree has it as git checks it out there: with other line
+                              ends, another encoding (convert.c) */
         struct file_class_verdict class;
         char commit[GIT_ID_MAX + 1]; /* the newest new commit that touches it; "" for a comparison
                                         of two trees */
@@ -80,6 +83,13 @@ struct git_ref {
 };
 enum { GIT_COMMITS_MAX = 500, GIT_REFS_MAX = 10000, GIT_PATHS_MAX = 2000000 };
 
+/* Has the host the box's HEAD by now? */
+enum git_held {
+        GIT_HELD_NOT,
+        GIT_HELD_MERGED, /* a branch of the host's own contains it */
+        GIT_HELD_TAKEN,  /* that, and it was fetched from this box before */
+};
+
 /* A work tree of the box that is a repository there. */
 struct git_repo {
         char *path;        /* from the top of the workspace: "", "lib/sub" */
@@ -108,6 +118,9 @@ struct git_repo {
         char base_id[GIT_ID_MAX + 1]; /* common ancestor of both; "" when there is none */
         bool is_ff; /* the same branch, and the host's commit is an ancestor of the box's (or the
                        host has none yet) and not the same */
+        enum git_held held;
+        struct git_paths head_tree; /* of held.h: all of the box's HEAD, once it was asked for */
+        bool is_head_read;
         struct git_paths
                 touched;         /* what the box's HEAD has otherwise than the host's, with classes:
                                      these paths land with commits or not at all */
@@ -117,8 +130,9 @@ struct git_repo {
                                      never taken */
         struct strs config; /* `git config ...` commands that would make what the box changed in
                                its configuration; shown, never run */
-        uint64_t notes_n;   /* other things of the git directory that changed and never land:
-                               hooks, info, notes, replace refs, remote-tracking refs, ... */
+        uint64_t notes_n;   /* other refs that changed and never land: notes, replacements,
+                               remote-tracking refs, ... */
+        char *box_common; /* the box's word for its git directory, absolute: hostile. NULL: none */
 };
 
 struct git_fetch {
@@ -129,6 +143,13 @@ struct git_fetch {
          * git_fetch_free. */
         int lock_fd;   /* held; 0: none */
         char *private; /* a directory of this fetch alone, or NULL */
+};
+
+enum git_in_tree {
+        GIT_IN_TREE_SAME,  /* the same content and mode, byte by byte */
+        GIT_IN_TREE_FILE,  /* a regular file with that mode, of another content, not too large for
+                              git to convert it */
+        GIT_IN_TREE_OTHER, /* nothing, or something else */
 };
 
 struct git_want {
@@ -151,10 +172,10 @@ struct git_want {
          * directories, included configuration; may be NULL. */
         void (*judge)(void *arg, const char *path, struct file_class_verdict *);
         void *judge_arg;
-        /* For git_fetch_pending: has the box's work tree the content that its index has there? NULL:
-         * never. */
-        bool (*is_in_tree)(void *arg, const struct git_repo *, const struct git_path *);
+        /* What the box's work tree has where its HEAD or index has an entry; NULL: nobody can tell. */
+        enum git_in_tree (*in_tree)(void *arg, const struct git_repo *, const struct git_path *);
         void *in_tree_arg;
+        bool wants_tree; /* fill git_path.is_converted: for who shows what is not committed */
 };
 
 /* git_fetch(f, want, err): 0; -1 when the whole cannot be told. What is wrong with one repository

@@ -6,6 +6,8 @@
  *   graph.c  new commits and what each changes, by the host's git from the quarantine
  *   read.c   the same by ref, with classes (classes.c, paths.c) and the words of tags (tags.c)
  *   judge.c  HEAD against HEAD
+ *   held.c   whether the host has the box's HEAD by now
+ *   convert.c which files of the box's work tree git would take for what is committed
  *   aside.c  the index and the configuration, which are only shown */
 #ifndef GIT_FETCH_INT_H
 #define GIT_FETCH_INT_H
@@ -132,9 +134,11 @@ void fetch_class_of(struct fetch_classes *, const struct git_raw *, struct file_
 /* fetch_classes_load(c, raws, n): read what fetch_class_of will need for these. */
 void fetch_classes_load(struct fetch_classes *, const struct git_raw *, size_t n);
 
-/* judge.c and aside.c */
+/* judge.c, held.c, convert.c and aside.c */
 int judge_head(struct fetch *);
-int aside_staged(struct fetch *); /* -1: it cannot be told */
+void held_find(struct fetch *);
+void convert_find(struct fetch *); /* sets git_path.is_converted of what is touched and staged */
+int aside_staged(struct fetch *);  /* -1: it cannot be told */
 void aside_config(struct fetch *);
 
 /* paths.c: entries on their way to a git_paths; they point to what they were made from. */

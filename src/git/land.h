@@ -35,6 +35,10 @@ typedef enum git_land_box git_land_box_fn(void *arg, const char *path);
 int git_land_obstacle(const struct git_repo *, git_land_box_fn *box, void *arg, char **why,
                       struct err *);
 
+/* git_land_is_as_head(repo, path): of a path that the commits touch: has the host's file the content
+ * that the host's HEAD has, as it is or as git would add it? */
+bool git_land_is_as_head(const struct git_repo *, const char *path);
+
 /* git_land_begin(repo, takes, takes_head, known, err): bring the objects of the refs that
  * ${takes}[i] says, and lock the index when the work tree's branch moves too (${takes_head}).
  * ${known}: refs below refs/ostiary/BOX that this box's own applies made; any other there is of an

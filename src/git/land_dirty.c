@@ -22,7 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DIRTY_MAX = 256 << 20, DIRTY_GITLINK = 0160000 };
+enum { DIRTY_MAX = 256 << 20, DIRTY_GITLINK = 0160000, DIRTY_ASKED_MAX = 2000 };
 
 struct dirty {
         const struct git_repo *repo;
@@ -122,11 +122,21 @@ static bool dirty_is(const struct dirty *d, const char *path, const char *id)
         if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
             git_blob_of_file(fd, (uint64_t)st.st_size, len, found) && strcmp(found, id) == 0)
                 return true;
-        /* Line ends and filters, as status itself applies them. */
+        /* Line ends and filters, as status itself applies them; for so many that it costs little. */
+        static unsigned asked_n;
+        if (asked_n++ >= DIRTY_ASKED_MAX)
+                return false;
         const char *const argv[] = {"hash-object", "--", path, NULL};
         _cleanup_buf_ struct buf out = {.max = 4096};
         struct err none = {0};
         return land_host_ask(d->repo, argv, &out, &none) == 0 && str_starts(buf_cstr(&out), id);
+}
+
+bool git_land_is_as_head(const struct git_repo *r, const char *path)
+{
+        const struct git_path *p = git_paths_find(&r->touched, path);
+        const struct dirty d = {.repo = r};
+        return p && r->is_ff && strspn(p->was, "0") < strlen(p->was) && dirty_is(&d, path, p->was);
 }
 
 /* dirty_is_kept(d, path, to): a tracked file that was changed: is it what the commits make of it? Or

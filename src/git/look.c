@@ -227,6 +227,7 @@ static void look_fill(struct fetch *f, struct look *box, struct look *host, int 
         f->id_len = box->id_len;
         f->is_box_shallow = box->is_shallow;
         f->box_common = take_ptr(&box->common);
+        r->box_common = f->box_common ? str_dup(f->box_common) : NULL;
         f->is_linked = box->git_dir && f->box_common && strcmp(box->git_dir, f->box_common) != 0;
         r->is_module = box->git_dir && strstr(box->git_dir, "/.git/modules/");
         if (has <= 0)

@@ -98,6 +98,7 @@ void git_bag_settle(struct git_bag *b, struct fetch_classes *classes, struct git
                                        .mode = r->mode,
                                        .class = verdict};
                 memcpy(p->id, r->id, strlen(r->id) + 1);
+                memcpy(p->was, r->id_was, strlen(r->id_was) + 1);
                 if (b->v[i].commit)
                         memcpy(p->commit, b->v[i].commit, strlen(b->v[i].commit) + 1);
         }

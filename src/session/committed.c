@@ -5,7 +5,9 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "git/blob.h"
+#include "git/held.h"
 #include "session/fetched.h"
+#include "workspace/apply.h"
 
 #include <limits.h>
 #include <string.h>
@@ -13,6 +15,7 @@
 
 /* A file up to this size is read; of a larger one the sizes are compared first. */
 enum { COMMITTED_SMALL = 1 << 20 };
+enum { COMMITTED_CONVERT_MAX = 64 << 20 };         /* git reads a file as a whole to convert it */
 #define COMMITTED_UNTOLD_MAX ((uint64_t)256 << 20) /* of an entry whose size nobody tells */
 
 /* committed_may_be(r, p, size): can a file of that size be what the entry has? */
@@ -24,13 +27,20 @@ static bool committed_may_be(struct git_repo *r, const struct git_path *p, uint6
         return r && git_blob_size(r, p, &is) ? is == size : size <= COMMITTED_UNTOLD_MAX;
 }
 
+/* committed_mode(n): of a regular file, as git knows modes. */
+static unsigned committed_mode(const struct ws_node *n)
+{
+        return n->mode & S_IXUSR ? 0100755u : 0100644u;
+}
+
 static bool committed_file(const struct ws_change *ch, struct git_repo *r, const struct git_path *p)
 {
         struct ws_node node;
         char id[GIT_ID_MAX + 1];
-        bool is_exec = ch->after.mode & S_IXUSR;
-        if (p->mode != (is_exec ? 0100755u : 0100644u))
+        if (p->mode != committed_mode(&ch->after))
                 return false;
+        if (p->is_converted)
+                return true;
         _cleanup_close_ int fd = ws_view_file(&ch->root->after, ch->path, &node, NULL);
         return fd >= 0 && committed_may_be(r, p, node.size) &&
                git_blob_of_file(fd, node.size, strlen(p->id), id) && strcmp(id, p->id) == 0;
@@ -85,14 +95,23 @@ static const struct git_path *committed_touch(const struct git_fetch *f, const c
         return best;
 }
 
+/* committed_find(f, ch, repo, is_spare): the entry that a new commit has for it, or NULL. */
+static const struct git_path *committed_find(const struct git_fetch *f, const struct ws_change *ch,
+                                             struct git_repo **repo, bool *is_spare)
+{
+        bool is_ws = strcmp(ch->root->name, "ws") == 0;
+        *repo = is_ws ? fetched_repo(f, ch->path) : NULL;
+        /* Files of a work tree that the host does not have stay with it. */
+        *is_spare = *repo && (*repo)->is_spare;
+        return is_ws && !*is_spare ? committed_touch(f, ch->path, repo) : NULL;
+}
+
 enum committed committed_of(const struct git_fetch *f, const struct ws_change *ch,
                             struct git_repo **repo)
 {
-        bool is_ws = strcmp(ch->root->name, "ws") == 0;
-        struct git_repo *r = is_ws ? fetched_repo(f, ch->path) : NULL;
-        /* Files of a work tree that the host does not have stay with it. */
-        bool is_spare = r && r->is_spare;
-        const struct git_path *p = is_ws && !is_spare ? committed_touch(f, ch->path, &r) : NULL;
+        struct git_repo *r = NULL;
+        bool is_spare;
+        const struct git_path *p = committed_find(f, ch, &r, &is_spare);
         if (repo)
                 *repo = r;
         if (is_spare)
@@ -102,12 +121,60 @@ enum committed committed_of(const struct git_fetch *f, const struct ws_change *c
         return committed_same(ch, r, p) ? COMMITTED_WHOLLY : COMMITTED_AND_CHANGED;
 }
 
-bool committed_is_in_tree(const struct ws_root *root, const struct git_repo *r,
-                          const struct git_path *p)
+bool committed_touches(const struct git_fetch *f, const struct ws_change *ch,
+                       struct git_repo **repo)
+{
+        struct git_repo *r = NULL;
+        bool is_spare;
+        const struct git_path *p = committed_find(f, ch, &r, &is_spare);
+        if (repo)
+                *repo = r;
+        return is_spare || p;
+}
+
+/* committed_entry(r, ch, p): of a repository whose HEAD the host has: what that has at the path. A commit
+ * that was fetched from this box before is its own work; of any other only what the host has otherwise
+ * by now: the box may have put a file back to what HEAD has, and that is a change. */
+static const struct git_path *committed_entry(struct git_repo *r, const struct ws_change *ch,
+                                              const struct git_path *touched)
+{
+        if (touched || r->held != GIT_HELD_TAKEN || ch->after.kind == WS_NONE)
+                return touched;
+        return git_held_entry(r, fetched_path(r, ch->path));
+}
+
+bool committed_is_held(const struct git_fetch *f, const struct ws_change *ch,
+                       const struct applied *applied)
+{
+        struct git_repo *r = NULL;
+        bool is_spare;
+        enum apply_conflict conflict;
+        const struct git_path *touched = committed_find(f, ch, &r, &is_spare);
+        if (!r || is_spare || r->waits || r->held == GIT_HELD_NOT ||
+            (ch->after.kind != WS_FILE && ch->after.kind != WS_LINK && ch->after.kind != WS_NONE))
+                return false;
+        const struct git_path *p = committed_entry(r, ch, touched);
+        return p && committed_same(ch, touched ? r : NULL, p) &&
+               apply_judge(ch, applied, &conflict, NULL) == 0 && conflict != APPLY_CLEAR;
+}
+
+enum git_in_tree committed_in_tree(const struct ws_root *root, const struct git_repo *r,
+                                   const struct git_path *p)
 {
         _cleanup_free_ char *path =
                 *r->path ? str_fmt("%s/%s", r->path, p->path) : str_dup(p->path);
         struct ws_change ch = {.root = root, .path = path};
-        return ws_view_look(&root->after, path, &ch.after, NULL) == 0 &&
-               committed_same(&ch, NULL, p);
+        if (ws_view_look(&root->after, path, &ch.after, NULL) < 0)
+                return GIT_IN_TREE_OTHER;
+        if (committed_same(&ch, NULL, p))
+                return GIT_IN_TREE_SAME;
+        bool is_file = ch.after.kind == WS_FILE && p->mode == committed_mode(&ch.after);
+        return is_file && ch.after.size <= COMMITTED_CONVERT_MAX ? GIT_IN_TREE_FILE
+                                                                 : GIT_IN_TREE_OTHER;
+}
+
+bool committed_is_in_tree(const struct ws_root *root, const struct git_repo *r,
+                          const struct git_path *p)
+{
+        return committed_in_tree(root, r, p) == GIT_IN_TREE_SAME;
 }

@@ -73,9 +73,10 @@ static int fetched_place(const struct changes *c, const struct store *store,
 
 typedef int fetched_fn(const struct git_want *, struct git_fetch *, struct err *);
 
-static bool fetched_in_tree(void *arg, const struct git_repo *r, const struct git_path *p)
+static enum git_in_tree fetched_in_tree(void *arg, const struct git_repo *r,
+                                        const struct git_path *p)
 {
-        return committed_is_in_tree(arg, r, p);
+        return committed_in_tree(arg, r, p);
 }
 
 /* fetched_with(c, store, trees, fn, f, err): run ${fn} with everything in place. */
@@ -98,7 +99,7 @@ static int fetched_with(const struct changes *c, const struct store *store,
                 fetched_want(c, trees, errand, &inside, place.dir, &want);
                 want.judge = fetched_judge;
                 want.judge_arg = classify;
-                want.is_in_tree = fetched_in_tree;
+                want.in_tree = fetched_in_tree;
                 want.in_tree_arg = &c->roots.v[0];
                 rc = fn(&want, f, err);
                 classify_free(classify);
@@ -116,8 +117,16 @@ static int fetched_do(const struct git_want *want, struct git_fetch *f, struct e
         return git_fetch(f, want, err);
 }
 
-int fetched_get(const struct changes *c, const struct store *store, const struct strs *trees,
-                struct git_fetch *f, struct err *err)
+static int fetched_shown(const struct git_want *want, struct git_fetch *f, struct err *err)
+{
+        struct git_want all = *want;
+        all.wants_tree = true;
+        return git_fetch(f, &all, err);
+}
+
+/* fetched_by(c, store, trees, fn, f, err): unless there is no git. */
+static int fetched_by(const struct changes *c, const struct store *store, const struct strs *trees,
+                      fetched_fn *fn, struct git_fetch *f, struct err *err)
 {
         *f = (struct git_fetch){0};
         if (trees->n && !git_call_is_there()) {
@@ -125,7 +134,19 @@ int fetched_get(const struct changes *c, const struct store *store, const struct
                                    "in it");
                 return 0;
         }
-        return fetched_with(c, store, trees, fetched_do, f, err);
+        return fetched_with(c, store, trees, fn, f, err);
+}
+
+int fetched_get(const struct changes *c, const struct store *store, const struct strs *trees,
+                struct git_fetch *f, struct err *err)
+{
+        return fetched_by(c, store, trees, fetched_do, f, err);
+}
+
+int fetched_show(const struct changes *c, const struct store *store, const struct strs *trees,
+                 struct git_fetch *f, struct err *err)
+{
+        return fetched_by(c, store, trees, fetched_shown, f, err);
 }
 
 static int fetched_ask(const struct git_want *want, struct git_fetch *f, struct err *err)

@@ -13,6 +13,10 @@ struct store;
  * box touched (ws_tally.git_trees); none: nothing was committed, and ${fetch} is empty. */
 int fetched_get(const struct changes *, const struct store *, const struct strs *trees,
                 struct git_fetch *, struct err *);
+/* fetched_show: the same for who shows which files are not committed: git is asked as well which of them
+ * it would convert to what is committed (git_path.is_converted). */
+int fetched_show(const struct changes *, const struct store *, const struct strs *trees,
+                 struct git_fetch *, struct err *);
 
 /* fetched_pending(c, store, trees, err): 1 when a ref of the box is not on the host, 0, -1. */
 int fetched_pending(const struct changes *, const struct store *, const struct strs *trees,

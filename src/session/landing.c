@@ -55,7 +55,7 @@ static size_t belongs(const struct landing *l, const struct landing_item *it)
         struct git_repo *r = NULL;
         if (it->fate != FATE_OPEN && it->fate != FATE_CONFLICT && it->fate != FATE_REFUSED)
                 return 0;
-        if (committed_of(&l->fetch, it->change, &r) == COMMITTED_NOT_TOUCHED)
+        if (!committed_touches(&l->fetch, it->change, &r))
                 return 0;
         return (size_t)(r - l->fetch.v) + 1;
 }
@@ -138,14 +138,25 @@ static bool may_items(const struct landing *l, const struct landing_unit *u)
         return true;
 }
 
-/* decide_ref(l, u, k): by --yes, by a person, or not at all. */
+/* is_here(ref): an earlier apply has brought it. */
+static bool is_here(const struct git_ref *ref)
+{
+        return strcmp(ref->landed, ref->tip) == 0;
+}
+
+/* decide_ref(l, u, k): by --yes, by a person, or not at all. A ref that brings no path (a tag, a new
+ * name, an empty commit) is a ref of the host's all the same: a person is asked for it too. */
 static enum landing_fate decide_ref(struct landing *l, struct landing_unit *u, size_t k)
 {
         if (l->is_over)
                 return FATE_DECLINED;
-        if (u->repo->host_git && may_paths(l, &u->repo->refs[k].paths))
+        bool is_by_flag = l->has_yes || l->is_dry;
+        const struct git_ref *ref = &u->repo->refs[k];
+        if (is_by_flag && u->repo->host_git && may_paths(l, &ref->paths))
                 return FATE_TAKE;
-        if (l->has_yes || l->is_dry || !l->has_terminal)
+        if (!is_by_flag && is_here(ref))
+                return FATE_TAKE; /* an earlier answer; whether a branch moves to it is another */
+        if (is_by_flag || !l->has_terminal)
                 return FATE_UNASKED;
         return l->asks.ref(l->asks.arg, l, u, k) ? FATE_TAKE : FATE_DECLINED;
 }
@@ -241,6 +252,20 @@ static const struct git_path *find_masked(const struct landing *l, const struct 
         return NULL;
 }
 
+/* is_as_head(u, it): the host's file was written since the box started, and has what the host's HEAD
+ * has: git would put the commits' file there, and so do we, as long as it is this one. */
+static bool is_as_head(const struct landing_unit *u, struct landing_item *it)
+{
+        const char *path = fetched_path(u->repo, it->change->path);
+        if (it->fate != FATE_CONFLICT || it->conflict != APPLY_HOST_CHANGED ||
+            apply_host_sha(it->change, it->host_sha) < 0)
+                return false;
+        if (path && git_land_is_as_head(u->repo, path))
+                return true;
+        it->host_sha[0] = 0;
+        return false;
+}
+
 /* find_obstacle(l, u): what keeps the branch from moving, before anybody is asked. */
 static void find_obstacle(struct landing *l, struct landing_unit *u)
 {
@@ -249,8 +274,8 @@ static void find_obstacle(struct landing *l, struct landing_unit *u)
         if (!u->takes_head)
                 return;
         for (size_t i = 0; i < l->n; i++) {
-                const struct landing_item *it = &l->v[i];
-                if (landing_unit_of(l, it) != u || it->fate == FATE_UNIT)
+                struct landing_item *it = &l->v[i];
+                if (landing_unit_of(l, it) != u || it->fate == FATE_UNIT || is_as_head(u, it))
                         continue;
                 _cleanup_free_ char *name = landing_name(l, it);
                 landing_unit_waits(u, str_fmt("%s: %s", name,
@@ -324,9 +349,11 @@ static void settle_head(struct landing *l, struct landing_unit *u)
                 return;
         enum file_class worst = head_worst(l, u, &what);
         bool has_person = !l->has_yes && !l->is_dry && l->has_terminal && !l->is_over;
-        if (has_person && (worst == FILE_PLAIN || l->asks.head(l->asks.arg, l, u)))
+        bool is_asked = worst == FILE_PLAIN && !is_here(ref); /* with the ref, just now */
+        if (has_person && (is_asked || l->asks.head(l->asks.arg, l, u)))
                 return;
         _cleanup_free_ char *name = str_quote(what);
+        u->is_declined |= has_person || l->is_over;
         landing_unit_waits(u, has_person || l->is_over
                                       ? str_dup("its files were not taken")
                                       : str_fmt("%s %s, which --yes alone does not take (--yes=%s)",
@@ -384,7 +411,6 @@ static char *wait_words(const struct landing *l, struct landing_unit *u)
                 return str_dup("it waits in the box with the commits that it is part of");
         if (*fate != FATE_TAKE && strcmp(ref->landed, ref->tip) != 0)
                 return str_dup("it waits in the box with the commits that it is part of");
-        u->is_here = true;
         _cleanup_free_ char *local = str_shell(ref->local + strlen("refs/"));
         _cleanup_free_ char *path = str_shell(u->repo->path);
         return str_fmt("it comes with the commits that it is part of: git %s%s%smerge %s",
@@ -404,6 +430,9 @@ void landing_decide(struct landing *l)
                                                               : decide_ref(l, u, k);
         }
         for (size_t i = 0; i < l->fetch.n; i++) {
+                enum landing_fate *fate = NULL;
+                bool has_ref = owner_of(l, &l->units[i], &fate) != NULL;
+                l->units[i].is_declined = has_ref && *fate == FATE_DECLINED;
                 settle_head(l, &l->units[i]);
                 l->units[i].items_wait = wait_words(l, &l->units[i]);
         }

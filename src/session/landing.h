@@ -32,6 +32,7 @@ enum landing_fate {
         FATE_DECLINED, /* the user said no */
         FATE_IMPLIED,  /* a directory that is made with what is in it */
         FATE_MASKED,   /* a stand-in of ours, untouched: nothing to speak of */
+        FATE_HELD,     /* committed, merged on the host, and gone on with there: nothing either */
         FATE_UNIT,     /* belongs to commits that nobody has decided about */
         FATE_WAITS,    /* stays in the box with the commits it belongs to */
 };
@@ -43,9 +44,9 @@ struct landing_item {
         enum apply_conflict conflict;
         const char *why; /* FATE_REFUSED; a note for FATE_CONFLICT */
         enum apply_how how;
-        struct buf bytes; /* APPLY_BYTES, APPLY_MERGE */
-        char host_sha[SHA256_HEX_LEN + 1];
-        char shown[SHA256_HEX_LEN + 1]; /* the content that was shown, or "" */
+        struct buf bytes;                  /* APPLY_BYTES, APPLY_MERGE */
+        char host_sha[SHA256_HEX_LEN + 1]; /* apply_choice.host_sha */
+        char shown[SHA256_HEX_LEN + 1];    /* the content that was shown, or "" */
         size_t unit; /* index plus one in the job's units: commits touch the path; 0: none do */
 };
 
@@ -58,7 +59,7 @@ struct landing_unit {
         bool takes_head;  /* the host's branch moves, and its files land */
         char *waits;      /* why it does not; or NULL */
         char *items_wait; /* the same for its files, one by one */
-        bool is_here;     /* its commits are on the host, or will be: a merge brings them in */
+        bool is_declined; /* because somebody said no: nothing is missing then */
         struct git_land *land;
         bool is_done;
         char *stuck;      /* its files landed and could not be taken back: why; or NULL */

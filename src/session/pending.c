@@ -8,8 +8,10 @@
 #include "base/fdio.h"
 #include "base/str.h"
 #include "session/changes.h"
+#include "session/committed.h"
 #include "session/fetched.h"
 #include "session/store.h"
+#include "workspace/apply.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -22,16 +24,40 @@ enum { FOUND = 1, NOTE_MAX = 64 };
 
 static const char git_note[] = "git-landed";
 
-static int on_change(void *ctx, const struct ws_change *c)
+/* What may be pending: a file that the host went on with, maybe after it merged the box's commit. Git is
+ * asked only when nothing else is pending. */
+struct doubts {
+        const struct changes *c;
+        struct ws_changes v;
+};
+enum { DOUBTS_MAX = 4096 };
+
+static bool doubt_it(struct doubts *d, const struct ws_change *c)
 {
-        const struct changes *all = ctx;
-        return c->is_masked && changes_is_untouched(all, c) ? 0 : FOUND;
+        enum apply_conflict conflict;
+        if (d->v.n == DOUBTS_MAX || strcmp(c->root->name, "ws") != 0 ||
+            apply_judge(c, d->c->applied, &conflict, NULL) < 0 || conflict == APPLY_CLEAR)
+                return false;
+        struct ws_change *v = reallocarray(d->v.v, d->v.n + 1, sizeof *v);
+        if (!v)
+                str_no_memory();
+        d->v.v = v;
+        v[d->v.n] = *c;
+        v[d->v.n++].path = str_dup(c->path);
+        return true;
 }
 
-/* pending_files(c, trees, err): all but the commits: 1, 0 or -1. ${trees}: work trees whose git
- * directories the box touched. */
-static int pending_files(const struct changes *c, struct strs *trees, struct err *err)
+static int on_change(void *ctx, const struct ws_change *c)
 {
+        struct doubts *d = ctx;
+        return (c->is_masked && changes_is_untouched(d->c, c)) || doubt_it(d, c) ? 0 : FOUND;
+}
+
+/* pending_files(d, trees, err): all but the commits: 1, 0 or -1; 0 also with doubts in ${d}. ${trees}:
+ * work trees whose git directories the box touched. */
+static int pending_files(struct doubts *d, struct strs *trees, struct err *err)
+{
+        const struct changes *c = d->c;
         struct stat st;
         bool was_applied = fstatat(c->box_fd, "applied", &st, AT_SYMLINK_NOFOLLOW) == 0;
         for (size_t i = 0; i < c->roots.n; i++) {
@@ -42,7 +68,7 @@ static int pending_files(const struct changes *c, struct strs *trees, struct err
                         continue;
                 if (r->gone)
                         return 1; /* nothing to compare with: the box has the only copy */
-                int rc = ws_walk(r, &q, on_change, (void *)c, &t, err);
+                int rc = ws_walk(r, &q, on_change, d, &t, err);
                 bool has_output = t.ignored_n > 0;
                 for (size_t k = 0; k < t.git_trees.n; k++)
                         if (!strs_has(trees, t.git_trees.v[k]))
@@ -79,6 +105,18 @@ static void note_put(const struct changes *c)
         box_meta_free(&m);
 }
 
+/* pending_doubts(s, d, trees, err): 1 when one of them is not what the host merged. */
+static int pending_doubts(const struct store *s, const struct doubts *d, const struct strs *trees,
+                          struct err *err)
+{
+        struct git_fetch f = {0};
+        int rc = d->v.n ? (trees->n ? fetched_get(d->c, s, trees, &f, err) : 1) : 0;
+        for (size_t i = 0; rc == 0 && i < d->v.n; i++)
+                rc = !committed_is_held(&f, &d->v.v[i], d->c->applied);
+        git_fetch_free(&f);
+        return rc;
+}
+
 /* pending_look(s, id, known_us, err): ${known_us}: believe a note of this end; 0: ask git. */
 static int pending_look(const struct store *s, const char *id, int64_t known_us, struct err *err)
 {
@@ -86,7 +124,11 @@ static int pending_look(const struct store *s, const char *id, int64_t known_us,
         _cleanup_strs_ struct strs trees = {0};
         if (changes_open(&c, s, id, 0, err) < 0)
                 return -1;
-        int rc = pending_files(&c, &trees, err);
+        struct doubts d = {.c = &c};
+        int rc = pending_files(&d, &trees, err);
+        if (rc == 0)
+                rc = pending_doubts(s, &d, &trees, err);
+        ws_changes_free(&d.v);
         if (rc != 0 || trees.n == 0 || (known_us && note_is_there(c.box_fd, known_us)))
                 return rc;
         rc = fetched_pending(&c, s, &trees, err);
@@ -112,6 +154,10 @@ bool pending_is_written(const struct store *s, const char *id)
 {
         _cleanup_box_changes_ struct changes c = {.box_fd = -1, .frozen_fd = -1};
         _cleanup_strs_ struct strs trees = {0};
-        return changes_open(&c, s, id, 0, NULL) < 0 || pending_files(&c, &trees, NULL) != 0 ||
-               trees.n > 0;
+        if (changes_open(&c, s, id, 0, NULL) < 0)
+                return true;
+        struct doubts d = {.c = &c};
+        bool is_written = pending_files(&d, &trees, NULL) != 0 || d.v.n > 0 || trees.n > 0;
+        ws_changes_free(&d.v);
+        return is_written;
 }

@@ -152,12 +152,18 @@ static const char *why_never(struct run *a, const struct ws_change *c)
         return undo_path_is_fit(c->path) ? NULL : "its path is not one that can be written";
 }
 
+/* is_weighed(ch): it was decided what to do about the host's change. */
+static bool is_weighed(const struct apply_choice *ch)
+{
+        return ch->how == APPLY_MERGE || (ch->host_sha && *ch->host_sha);
+}
+
 /* weigh_up(a, ch, host, id): may it be written over what is there? */
 static bool weigh_up(struct run *a, const struct apply_choice *ch, const struct undo_state *host,
                      const struct undo_ident *id)
 {
         enum apply_conflict k;
-        if (ch->how == APPLY_MERGE && host->kind == 'f' && strcmp(host->sha, ch->host_sha) == 0)
+        if (is_weighed(ch) && apply_host_is(host, ch->host_sha))
                 return true;
         apply_judge_state(ch->change, a->applied, host, id, &k);
         if (k != APPLY_CLEAR)
@@ -189,7 +195,7 @@ static int take(struct run *a, const struct apply_choice *ch, struct err *err)
         if (why)
                 return refuse(a, c, why), 0;
         /* first without keeping anything: what is in conflict is not to be kept */
-        if (ch->how != APPLY_MERGE) {
+        if (!is_weighed(ch)) {
                 if (apply_judge(c, a->applied, &k, &why_not) < 0)
                         return leave(a, c, &why_not, APPLY_HOST_UNREADABLE, err);
                 if (k != APPLY_CLEAR)

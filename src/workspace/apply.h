@@ -35,6 +35,10 @@ bool applied_is_ours(const struct applied *, const char *layer, const char *path
 int apply_judge(const struct ws_change *, const struct applied *, enum apply_conflict *,
                 struct err *);
 
+/* apply_host_sha(change, sha): names what the host has there now: the content of a file, or where a
+ * link leads. 0, or -1: neither. */
+int apply_host_sha(const struct ws_change *, char sha[SHA256_HEX_LEN + 1]);
+
 /* apply_unreadable(err): did it fail because the user may not read it? Then this one is left. */
 bool apply_unreadable(const struct err *);
 #define APPLY_BOX_UNREADABLE "it cannot be read with your rights"
@@ -45,16 +49,16 @@ enum apply_how {
         APPLY_TAKE, /* as the box has it */
         APPLY_SKIP,
         APPLY_BYTES, /* a regular file with these bytes instead: some of its hunks */
-        APPLY_MERGE, /* the same, made of both sides: what the host changed is in it, so that is no
-                        conflict as long as the host's file is the one with the content ${host_sha}
-                      */
+        APPLY_MERGE, /* the same, made of both sides: what the host changed is in it */
 };
 struct apply_choice {
         const struct ws_change *change;
         enum apply_how how;
         const void *bytes;
         size_t bytes_len;
-        const char *host_sha; /* APPLY_MERGE */
+        const char *host_sha; /* unless NULL or "": what the host has there (apply_host_sha) was
+                                 weighed already, and is no conflict as long as it is that. Always
+                                 with APPLY_MERGE */
         const char *shown; /* APPLY_TAKE: the content that the user was shown, or NULL or "": a box
                               that goes on writing must not have another one applied */
 };

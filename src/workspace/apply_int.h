@@ -58,6 +58,9 @@ bool applied_last(const struct applied *, const char *layer, const char *path,
  * those that the user's umask allows. ${host} is 0 for something new. */
 mode_t apply_mode(mode_t box, mode_t host);
 
+/* apply_host_is(host, sha): is it what apply_host_sha named? */
+bool apply_host_is(const struct undo_state *host, const char *sha);
+
 /* apply_judge_state(change, applied, host, ident, conflict): the same as apply_judge, of a host
  * path that was looked at. */
 void apply_judge_state(const struct ws_change *, const struct applied *,

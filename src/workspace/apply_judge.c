@@ -159,3 +159,31 @@ int apply_judge(const struct ws_change *c, const struct applied *a, enum apply_c
         undo_state_free(&host);
         return 0;
 }
+
+/* host_name(host, sha): of a file its content's, of a link its target's. */
+static bool host_name(const struct undo_state *host, char sha[SHA256_HEX_LEN + 1])
+{
+        if (host->kind == 'f')
+                memcpy(sha, host->sha, SHA256_HEX_LEN + 1);
+        else if (host->kind == 'l')
+                sha256_hex(host->target, strlen(host->target), sha);
+        return host->kind == 'f' || host->kind == 'l';
+}
+
+int apply_host_sha(const struct ws_change *c, char sha[SHA256_HEX_LEN + 1])
+{
+        struct undo_state host;
+        struct undo_ident id;
+        if (c->root->host_fd < 0 || !undo_path_is_fit(c->path) ||
+            undo_state_of(c->root->host_fd, c->path, -1, &host, &id, NULL) < 0)
+                return -1;
+        bool is_named = host_name(&host, sha);
+        undo_state_free(&host);
+        return is_named ? 0 : -1;
+}
+
+bool apply_host_is(const struct undo_state *host, const char *sha)
+{
+        char now[SHA256_HEX_LEN + 1];
+        return host_name(host, now) && strcmp(now, sha) == 0;
+}

@@ -33,8 +33,10 @@ struct ws_change {
                             it, so they must be approved with it */
         bool is_ignored; /* build output, by the host's own ignore files or by name; plain, or runs
                             on build (installed packages, which apply must not take as plain) */
-        bool is_program; /* plain, of a kind that can be run: executable, or begins with "#!" */
-        bool is_masked;  /* what the box saw was a stand-in of ours: never applied */
+        size_t in_ignored; /* it is told, and lies in a directory that the host ignores as a whole:
+                              index in ws_tally.ignored plus one; else 0 */
+        bool is_program;   /* plain, of a kind that can be run: executable, or begins with "#!" */
+        bool is_masked;    /* what the box saw was a stand-in of ours: never applied */
         const char *refused; /* a constant sentence why apply never takes it (device, outward link,
                                 ...), or NULL */
         unsigned similarity; /* of a rename: percent */

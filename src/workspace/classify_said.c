@@ -1,7 +1,7 @@
 /* classify_said.c - see classify_int.h. core.hooksPath = tools/hooks makes tools/hooks/pre-commit a
  * hook, include.path = ../shared.cfg makes shared.cfg a configuration, and .git/hooks may be a
  * link. One repository, the root's own, and one step: an included file that includes another is
- * asked about when it says so. Nothing here trusts what it reads: it can only make more files ask.
+ * asked about when it says so. Settings of the user and of the machine are followed to their end. Nothing here trusts what it reads: it can only make more files ask.
  */
 #include "workspace/classify_int.h"
 
@@ -68,11 +68,6 @@ static void add(struct strs *list, const struct ws_root *root, const char *base,
                 strs_add(list, buf_cstr(&full));
 }
 
-static bool ends(const char *key, const char *section, const char *name)
-{
-        return str_starts(key, section) && str_ends(key, name);
-}
-
 static void read_config(struct classify_said *s, const struct ws_root *root,
                         const struct ws_view *view, const char *git_dir, const char *path)
 {
@@ -86,7 +81,7 @@ static void read_config(struct classify_said *s, const struct ws_root *root,
                 const struct git_config_entry *e = &config.v[i];
                 if (strcmp(e->key, "core.hookspath") == 0)
                         add(&s->hooks, root, "", e->value);
-                else if (strcmp(e->key, "include.path") == 0 || ends(e->key, "includeif.", ".path"))
+                else if (git_user_is_include(e->key))
                         add(&s->configs, root, git_dir, e->value);
         }
 }
@@ -113,8 +108,7 @@ void classify_said_user(struct classify_said *s, const struct ws_root *root)
                 for (size_t k = 0; k < u.v[i].config.n; k++) {
                         const struct git_config_entry *e = &u.v[i].config.v[k];
                         bool is_hooks = strcmp(e->key, "core.hookspath") == 0;
-                        if (!e->value || (!is_hooks && strcmp(e->key, "include.path") != 0 &&
-                                          !ends(e->key, "includeif.", ".path")))
+                        if (!e->value || (!is_hooks && !git_user_is_include(e->key)))
                                 continue;
                         _cleanup_free_ char *path =
                                 git_user_path(&u, e->value, is_hooks ? NULL : own);

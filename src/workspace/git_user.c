@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 int git_user_bytes(const char *path, size_t max, struct buf *b)
@@ -22,15 +23,61 @@ int git_user_bytes(const char *path, size_t max, struct buf *b)
         return fdio_read_all(fd, b, max);
 }
 
-static void add(struct git_user *u, const char *path)
+bool git_user_is_include(const char *key)
+{
+        return strcmp(key, "include.path") == 0 ||
+               (str_starts(key, "includeif.") && str_ends(key, ".path"));
+}
+
+static bool user_has(const struct git_user *u, const char *path)
+{
+        for (size_t i = 0; i < u->n; i++)
+                if (strcmp(u->v[i].path, path) == 0)
+                        return true;
+        return false;
+}
+
+static void user_add(struct git_user *u, const char *path, bool is_included)
 {
         _cleanup_buf_ struct buf b = {0};
-        if (git_user_bytes(path, GIT_CONFIG_MAX, &b) < 0)
+        if (u->n == GIT_USER_FILES_MAX || git_user_bytes(path, GIT_CONFIG_MAX, &b) < 0)
                 return;
-        char *real = realpath(path, NULL);
+        _cleanup_free_ char *real = realpath(path, NULL);
+        if (user_has(u, real ? real : path))
+                return;
+        struct git_user_file *f = &u->v[u->n++];
+        *f = (struct git_user_file){.path = str_dup(real ? real : path),
+                                    .is_included = is_included};
         /* What came before a fault was read by git too. */
-        (void)git_config_parse(buf_cstr(&b), b.len, &u->v[u->n].config);
-        u->v[u->n++].path = real ? real : str_dup(path);
+        (void)git_config_parse(buf_cstr(&b), b.len, &f->config);
+}
+
+/* user_follow(u): what the files name, and what those name; ${n} grows meanwhile. */
+static void user_follow(struct git_user *u)
+{
+        for (size_t i = 0; i < u->n; i++)
+                for (size_t k = 0; k < u->v[i].config.n; k++) {
+                        const struct git_config_entry *e = &u->v[i].config.v[k];
+                        if (!e->value || !*e->value || !git_user_is_include(e->key))
+                                continue;
+                        _cleanup_free_ char *path = git_user_path(u, e->value, u->v[i].path);
+                        if (*path == '/')
+                                user_add(u, path, true);
+                }
+}
+
+/* user_is_true(text): as git reads a boolean of the environment. */
+static bool user_is_true(const char *text)
+{
+        return text && *text && strcmp(text, "0") != 0 && strcasecmp(text, "false") != 0 &&
+               strcasecmp(text, "no") != 0 && strcasecmp(text, "off") != 0;
+}
+
+static void user_machine(struct git_user *u)
+{
+        const char *named = getenv("GIT_CONFIG_SYSTEM");
+        if (!user_is_true(getenv("GIT_CONFIG_NOSYSTEM")))
+                user_add(u, named ? named : "/etc/gitconfig", false);
 }
 
 void git_user_open(struct git_user *u)
@@ -38,20 +85,23 @@ void git_user_open(struct git_user *u)
         const char *home = getenv("HOME"), *xdg = getenv("XDG_CONFIG_HOME");
         const char *global = getenv("GIT_CONFIG_GLOBAL");
         bool has_home = home && *home == '/';
-        *u = (struct git_user){.home = str_dup(has_home ? home : "")};
+        *u = (struct git_user){.home = str_dup(has_home ? home : ""),
+                               .v = calloc(GIT_USER_FILES_MAX, sizeof *u->v)};
+        if (!u->v)
+                str_no_memory();
         u->config_dir = xdg && *xdg == '/' ? str_dup(xdg)
                         : has_home         ? str_fmt("%s/.config", home)
                                            : str_dup("");
-        if (global) {
-                add(u, global);
-                return;
-        }
         _cleanup_free_ char *of_xdg = str_fmt("%s/git/config", u->config_dir);
         _cleanup_free_ char *of_home = str_fmt("%s/.gitconfig", u->home);
-        if (*u->config_dir)
-                add(u, of_xdg);
-        if (has_home)
-                add(u, of_home);
+        user_machine(u);
+        if (global)
+                user_add(u, global, false);
+        if (!global && *u->config_dir)
+                user_add(u, of_xdg, false);
+        if (!global && has_home)
+                user_add(u, of_home, false);
+        user_follow(u);
 }
 
 void git_user_free(struct git_user *u)
@@ -60,6 +110,7 @@ void git_user_free(struct git_user *u)
                 git_config_free(&u->v[i].config);
                 free(u->v[i].path);
         }
+        free(u->v);
         free(u->home);
         free(u->config_dir);
         *u = (struct git_user){0};
@@ -69,7 +120,7 @@ const char *git_user_last(const struct git_user *u, const char *key)
 {
         const char *last = NULL;
         for (size_t i = 0; i < u->n; i++) {
-                const char *v = git_config_last(&u->v[i].config, key);
+                const char *v = u->v[i].is_included ? NULL : git_config_last(&u->v[i].config, key);
                 last = v ? v : last;
         }
         return last;

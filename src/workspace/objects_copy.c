@@ -113,10 +113,11 @@ static int stream(int src, int dst, char hex[SHA256_HEX_LEN + 1], uint64_t *size
                 return -1;
         if (st.st_size >= LARGE)
                 return stream_large(src, dst, st.st_size, hex, size);
-        _cleanup_free_ uint8_t *space = calloc(2, CHUNK);
+        /* Most files are small, and to clear room for large ones would cost more than to read them. */
+        static uint8_t zeros[CHUNK]; /* never written */
+        _cleanup_free_ uint8_t *space = malloc(st.st_size < CHUNK ? (size_t)st.st_size + 1 : CHUNK);
         if (!space)
                 return -1;
-        const uint8_t *zeros = space + CHUNK;
         struct sha256 h;
         sha256_begin(&h);
         off_t at = 0, end = st.st_size;

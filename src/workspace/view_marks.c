@@ -3,11 +3,13 @@
  * that would make the entry mean something else is an error. */
 #include "workspace/view_int.h"
 
+#include "base/cleanup.h"
 #include "base/err.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -75,16 +77,32 @@ static int read_names(const char *names, size_t n, struct ws_marks *m, struct er
         return has_value;
 }
 
+/* Room for the names of attributes: most entries have none, and to clear 64 KiB of stack for each costs
+ * more than the call. The rare long list is read with the room that the kernel allows at most. */
+enum { NAMES_FEW = 1024 };
+
+/* names_of(fd, few, many): the attributes of an open entry, in ${few} or in ${many}, which the caller
+ * frees. Their length, or -1. */
+static ssize_t names_of(int fd, char few[NAMES_FEW], char **many)
+{
+        ssize_t n = flistxattr(fd, few, NAMES_FEW);
+        if (n >= 0 || errno != ERANGE)
+                return n;
+        *many = malloc(XATTR_LIST_MAX);
+        return *many ? flistxattr(fd, *many, XATTR_LIST_MAX) : -1;
+}
+
 int view_marks(int fd, struct ws_marks *m, struct err *err)
 {
-        char names[XATTR_LIST_MAX];
+        char few[NAMES_FEW];
+        _cleanup_free_ char *many = NULL;
         *m = (struct ws_marks){0};
-        ssize_t n = flistxattr(fd, names, sizeof names);
+        ssize_t n = names_of(fd, few, &many);
         if (n < 0 && errno == ENOTSUP)
                 return 0;
         if (n < 0)
                 return err_sys(err, "read the attributes of an entry of a layer");
-        int has_value = read_names(names, (size_t)n, m, err);
+        int has_value = read_names(many ? many : few, (size_t)n, m, err);
         if (has_value > 0) {
                 char value[2];
                 ssize_t len = fgetxattr(fd, PREFIX "opaque", value, sizeof value);
@@ -97,10 +115,10 @@ int view_marks(int fd, struct ws_marks *m, struct err *err)
 
 int view_marks_at(int dir_fd, const char *name, struct ws_marks *m, struct err *err)
 {
-        char names[XATTR_LIST_MAX];
+        char names[NAMES_FEW];
         *m = (struct ws_marks){0};
         long n = syscall(SYS_listxattrat, dir_fd, name, AT_SYMLINK_NOFOLLOW, names, sizeof names);
-        if (n < 0)
+        if (n < 0) /* also when there are more names: then it is opened */
                 return errno == ENOTSUP ? 0 : 1;
         return read_names(names, (size_t)n, m, err);
 }

@@ -187,6 +187,7 @@ void walk_judge(struct walk *w, struct walk_frame *f, const char *name, struct w
         c->is_ignored = (class == FILE_PLAIN || (class == FILE_RUNS_ON_BUILD && f->ignored)) &&
                         !c->class.is_odd && (!c->refused || c->after.kind == WS_LINK) &&
                         (f->ignored || is_output(w, f, name, c)) && may_hide(f, c);
+        c->in_ignored = !c->is_ignored && f->ignored && may_hide(f, c) ? f->ignored : 0;
         c->is_program = w->root->kind == WS_ROOT_COW && is_program(f, name, c);
 }
 
