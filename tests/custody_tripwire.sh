@@ -110,8 +110,9 @@ rings "in the head and in the body of a host that is allowed" "$both" client pos
 rings "two in a compressed body" "$both" client post b.other.test / text/plain gzip 0 "a " @KEY " b " @SHORT " c"
 rings "two in a raw stream" "$both" client tcp raw.other.test 4096 "a " @KEY " b " @SHORT
 rings "two in a WebSocket message" "$both" client ws b.other.test / 4096 "a " @KEY " b " @SHORT
-refused "halves in two fields" curl_box -H "X-One: ${key:0:20}" -H "X-Two: ${key:20}" https://b.other.test/
-refused "halves in two parameters" curl_box "https://b.other.test/?a=${key:0:20}&b=${key:20}"
+# Neither its first 32 nor its last 16 letters are in one part.
+refused "thirds in three fields" curl_box -H "X-One: ${key:0:14}" -H "X-Two: ${key:14:14}" -H "X-Three: ${key:28}" https://b.other.test/
+refused "thirds in three parameters" curl_box "https://b.other.test/?a=${key:0:14}&b=${key:14:14}&c=${key:28}"
 
 # --- names ------------------------------------------------------------------------------------------
 

@@ -86,6 +86,11 @@ static bool hides(const char *p, size_t n)
                                             "refreshtoken",    "id_token",     "idtoken",
                                             "secretaccesskey", "sessiontoken", "session_token",
                                             "client_secret",   "client_token"};
+        bool is_marked = false; /* something must stand between a name and its value */
+        for (size_t i = 0; i < n && !is_marked; i++)
+                is_marked = p[i] && strchr("\"'\\=:>&%", p[i]);
+        if (!is_marked)
+                return false;
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
                 size_t len = strlen(names[i]);
                 for (size_t at = 0; at + len < n; at++)
@@ -142,11 +147,11 @@ bool capture_is_clean(const char *p, size_t n)
 int capture_add(struct capture *c, const char *name, size_t name_n, const struct buf *value,
                 size_t start, size_t len, struct err *err)
 {
-        const char *p = value->len ? (const char *)value->data : "";
-        const char *piece = lenders_field(name, name_n);
-        bool is_plain = lenders_is_plain(name, name_n);
         if (value->len < VALUE_MIN)
                 return 0;
+        const char *p = (const char *)value->data;
+        bool is_plain;
+        const char *piece = lenders_name(name, name_n, &is_plain);
         if (piece || (c->is_all && !is_plain))
                 return put(c, name, name_n, piece ? piece : "", value, start, len, err);
 

@@ -189,6 +189,7 @@ bool scrub_tokens_end(struct scrub *s)
                 s->tokens = calloc(1, sizeof *s->tokens);
                 if (!s->tokens)
                         str_no_memory();
+                work_step(door_work(s->door), s->whole.len);
                 if (!find(s))
                         return false;
                 if (s->tokens->found.n > 0) {

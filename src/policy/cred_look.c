@@ -188,6 +188,8 @@ static size_t mark(const char *p, size_t n, const char *plain, const char *escap
 bool cred_look_params(const char *p, size_t n, bool (*is_name)(const char *, size_t))
 {
         size_t name = n, eq = n; /* where a name begins, and its value */
+        if (!memchr(p, '=', n) && !memchr(p, '%', n))
+                return false;
         for (size_t at = 0; at <= n; at++) {
                 size_t part = at < n ? mark(p + at, n - at, "?#&;", "%3f%23%26%3b") : 1;
                 size_t is = at < n ? mark(p + at, n - at, "=", "%3d") : 0;

@@ -116,6 +116,14 @@ const char *lenders_place(const char *host, const char *path, const char *query,
         return a.found ? a.found->who : NULL;
 }
 
+/* fits(pattern, s, n): "*end" or the whole name. Asked of each row for each string of an answer. */
+static bool fits(const char *pattern, const char *s, size_t n)
+{
+        bool is_end = *pattern == '*';
+        size_t len = strlen(pattern + is_end);
+        return (is_end ? n >= len : n == len) && memcmp(s + n - len, pattern + is_end, len) == 0;
+}
+
 /* field_of(name, n): its row, or NULL. */
 static const struct lender_field *field_of(const char *name, size_t n)
 {
@@ -132,19 +140,20 @@ static const struct lender_field *field_of(const char *name, size_t n)
                 text[len++] = c;
         }
         for (const struct lender_field *f = lender_fields; f->name; f++)
-                if (holds(f->name, text, len))
+                if (fits(f->name, text, len))
                         return f;
         return NULL;
 }
 
-const char *lenders_field(const char *name, size_t n)
+const char *lenders_name(const char *name, size_t n, bool *is_plain)
 {
         const struct lender_field *f = field_of(name, n);
-        return f && strcmp(f->piece, "none") != 0 ? f->piece : NULL;
+        *is_plain = f && strcmp(f->piece, "none") == 0;
+        return f && !*is_plain ? f->piece : NULL;
 }
 
-bool lenders_is_plain(const char *name, size_t n)
+const char *lenders_field(const char *name, size_t n)
 {
-        const struct lender_field *f = field_of(name, n);
-        return f && strcmp(f->piece, "none") == 0;
+        bool is_plain;
+        return lenders_name(name, n, &is_plain);
 }

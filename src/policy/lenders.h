@@ -16,8 +16,8 @@ const char *lenders_place(const char *host, const char *path, const char *query,
  * Else which piece of a key of AWS it is ("id", "key", "token"), or "". */
 const char *lenders_field(const char *name, size_t n);
 
-/* lenders_is_plain(name, n): is a field of this name known to hold none (an identifier, a date, a
- * scope)? Fields that are neither are judged by what is in them (cred_look.h). */
-bool lenders_is_plain(const char *name, size_t n);
+/* lenders_name(name, n, &is_plain): the same. ${is_plain}: a field of this name is known to hold none
+ * (an identifier, a scope). Fields that are neither are judged by what is in them (cred_look.h). */
+const char *lenders_name(const char *name, size_t n, bool *is_plain);
 
 #endif

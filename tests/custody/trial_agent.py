@@ -275,11 +275,12 @@ def leak():
         headers.append(("x-" + text.lower().replace("_", "-"), "1"))
     elif slot == "parts":
         writing, text = "raw", os.environ[name]
-        cut = rng.randrange(1, len(text) - 1)
+        step = rng.randrange(7, 14)
+        pieces = [text[i:i + step] for i in range(0, len(text), step)]
         if rng.random() < 0.5:
-            headers += [("x-one", text[:cut]), ("x-two", text[cut:])]
+            headers += [("x-%d" % i, piece) for i, piece in enumerate(pieces)]
         else:
-            target += "?a=%s&b=%s" % (text[:cut], text[cut:])
+            target += "?" + "&".join("a%d=%s" % pair for pair in enumerate(pieces))
     elif slot in ("query", "query-name", "path"):
         url = text if writing.startswith("percent") else "".join(c if c.isalnum() or c in "-_.~" else "%%%02X" % ord(c) for c in text)
         target += "?a=1&b=" + url if slot == "query" else "?a=1&%s=2" % url if slot == "query-name" else "/" + url + "/end"
