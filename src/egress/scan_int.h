@@ -25,7 +25,6 @@ struct scan_set {
         struct scan_writing *writings;
         uint32_t writings_n, writings_cap;
         uint32_t longest;
-        uint32_t near; /* ... of those that are also looked for among escapes: lists are not */
         uint64_t hints[1024];                     /* a bit for each hint that a writing has */
         uint32_t by_hint[1 << 12], by_first[256]; /* heads of lists, index + 1; 0: none */
         uint64_t pairs[1024];                     /* a bit for each pair of first two bytes */

@@ -14,7 +14,7 @@ static void fill_alphabet(uint32_t alphabet[256])
 {
         const uint32_t any = 1 << SECRET_RAW | 1 << SECRET_JSON | 1 << SECRET_HTML |
                              1 << SECRET_HEAD | 1 << SECRET_TAIL | 1 << SECRET_PLUS |
-                             0x7fu << SECRET_BYTES_JSON;
+                             0x1fu << SECRET_BYTES_JSON;
         const uint32_t b64 = 1 << SECRET_BASE64_0 | 1 << SECRET_BASE64_1 | 1 << SECRET_BASE64_2;
         const uint32_t url =
                 1 << SECRET_BASE64URL_0 | 1 << SECRET_BASE64URL_1 | 1 << SECRET_BASE64URL_2;
@@ -106,8 +106,6 @@ static struct scan_writing *add(struct scan_set *s, const struct scan_writing *f
         s->hints[w->hint >> 6] |= (uint64_t)1 << (w->hint & 63);
         if (w->len > s->longest)
                 s->longest = w->len;
-        if (w->coding < SECRET_BYTES_JSON && w->len > s->near)
-                s->near = w->len;
         return w;
 }
 

@@ -224,7 +224,7 @@ void scan_views(const struct scan_set *set, const uint8_t *p, size_t n, size_t b
                          .matches = matches,
                          .before = before,
                          .is_strong = is_strong};
-        size_t cache[SCAN_ESCAPES] = SCAN_NONE, near = set->near;
+        size_t cache[SCAN_ESCAPES] = SCAN_NONE, near = set->longest;
         size_t at = 0, search = 0; /* copied to here; looked for escapes to here */
         bool has_region = false;
         for (;;) {

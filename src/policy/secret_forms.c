@@ -99,12 +99,11 @@ static void put_plus(const char *text, size_t n, struct buf *out)
                 buf_put_u8(out, (uint8_t)(text[i] == ' ' ? '+' : text[i]));
 }
 
-/* put_list(text, n, first, joint, is_hex, out): its bytes as numbers; ${first} before each. */
-static void put_list(const char *text, size_t n, const char *first, const char *joint, bool is_hex,
-                     struct buf *out)
+/* put_list(text, n, joint, is_hex, out): its bytes as numbers. */
+static void put_list(const char *text, size_t n, const char *joint, bool is_hex, struct buf *out)
 {
         for (size_t i = 0; i < n; i++)
-                buf_put_fmt(out, is_hex ? "%s%s%02x" : "%s%s%u", i ? joint : "", first,
+                buf_put_fmt(out, is_hex ? "%s%02x" : "%s%u", i ? joint : "",
                             (unsigned char)text[i]);
 }
 
@@ -156,25 +155,19 @@ static void put(enum secret_coding coding, const char *text, size_t n, struct bu
                 put_plus(text, n, out);
                 break;
         case SECRET_BYTES_JSON:
-                put_list(text, n, "", ",", false, out);
+                put_list(text, n, ",", false, out);
                 break;
         case SECRET_BYTES:
-                put_list(text, n, "", ", ", false, out);
+                put_list(text, n, ", ", false, out);
                 break;
         case SECRET_BYTES_BLANK:
-                put_list(text, n, "", " ", false, out);
+                put_list(text, n, " ", false, out);
                 break;
         case SECRET_PAIRS_COLON:
-                put_list(text, n, "", ":", true, out);
+                put_list(text, n, ":", true, out);
                 break;
         case SECRET_PAIRS_BLANK:
-                put_list(text, n, "", " ", true, out);
-                break;
-        case SECRET_PAIRS_C:
-                put_list(text, n, "0x", ", ", true, out);
-                break;
-        case SECRET_PAIRS_CLOSE:
-                put_list(text, n, "0x", ",", true, out);
+                put_list(text, n, " ", true, out);
                 break;
         case SECRET_CODINGS:
                 break;
@@ -212,8 +205,6 @@ static bool is_own(enum secret_coding coding, const char *text, size_t n, const 
         case SECRET_BYTES_BLANK:
         case SECRET_PAIRS_COLON:
         case SECRET_PAIRS_BLANK:
-        case SECRET_PAIRS_C:
-        case SECRET_PAIRS_CLOSE:
                 return true;
         case SECRET_CODINGS:
                 break;

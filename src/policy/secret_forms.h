@@ -41,8 +41,6 @@ enum secret_coding {
         SECRET_BYTES_BLANK, /* 115 107 */
         SECRET_PAIRS_COLON, /* 73:6b */
         SECRET_PAIRS_BLANK, /* 73 6b */
-        SECRET_PAIRS_C,     /* 0x73, 0x6b */
-        SECRET_PAIRS_CLOSE, /* 0x73,0x6b */
         SECRET_CODINGS,
 };
 

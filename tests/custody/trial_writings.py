@@ -79,7 +79,6 @@ WRITINGS = {
     "bytes": lambda t: str(list(t.encode()))[1:-1],
     "pairs": lambda t: t.encode().hex(":"),
     "pairs-blank": lambda t: t.encode().hex(" ").upper(),
-    "pairs-c": lambda t: ", ".join("0x%02x" % b for b in t.encode()),
     "soft-lines": lambda t: "=\\n".join(t[i:i + 16] for i in range(0, len(t), 16)),
     "cut-head": lambda t: t[:34],
     "cut-tail": lambda t: t[-18:],

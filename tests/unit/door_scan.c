@@ -72,8 +72,7 @@ static const char *const names[SECRET_CODINGS] = {
         "raw",          "base64 0",    "base64 1", "base64 2", "base64url 0", "base64url 1",
         "base64url 2",  "hexadecimal", "base32 0", "base32 1", "base32 2",    "base32 3",
         "base32 4",     "percent",     "json",     "html",     "its head",    "its tail",
-        "+ for blanks", "115,107",     "115, 107", "115 107",  "73:6b",       "73 6b",
-        "0x73, 0x6b",   "0x73,0x6b"};
+        "+ for blanks", "115,107",     "115, 107", "115 107",  "73:6b",       "73 6b"};
 
 /* other_numbers(b, from): what takes the place of a list: as many digits, and nothing of it. */
 static void other_numbers(struct buf *b, size_t from)
