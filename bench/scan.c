@@ -30,6 +30,25 @@ static void random_text(char *to, size_t n)
         to[n] = '\0';
 }
 
+/* add_finger(set, tag, coding, inner, text, len, stand, n): as the keeper makes it. */
+static void add_finger(struct scan_set *set, uint32_t tag, int c, int inner, const char *text,
+                       size_t len, const char *stand, size_t n)
+{
+        _cleanup_buf_ struct buf b = {0};
+        enum secret_coding coding = (enum secret_coding)c;
+        if (!secret_form_put(coding, text, len, &b))
+                return;
+        const uint8_t *last = b.data + b.len - SECRET_HINT_BYTES;
+        struct door_finger f = {
+                .coding = (uint8_t)c,
+                .inner = (uint8_t)inner,
+                .len = (uint32_t)b.len,
+                .hint = secret_finger_hint(last),
+                .tail = secret_siphash(key, last, SECRET_HINT_BYTES, true),
+                .whole = secret_siphash(key, b.data, b.len, secret_form_ignores_case(coding))};
+        scan_set_finger(set, tag, &f, stand, n);
+}
+
 static void add_secret(struct scan_set *set, uint32_t tag)
 {
         char value[128], stand[128];
@@ -37,19 +56,16 @@ static void add_secret(struct scan_set *set, uint32_t tag)
         random_text(value, n);
         random_text(stand, n);
         memcpy(value, tag % 2 ? "sk-ant-api03-" : "github_pat_11", 13);
-        for (int c = 0; c < SECRET_CODINGS; c++) {
-                _cleanup_buf_ struct buf b = {0};
-                enum secret_coding coding = (enum secret_coding)c;
-                if (!secret_form_put(coding, value, n, &b))
+        for (int c = 0; c < SECRET_CODINGS; c++)
+                add_finger(set, tag, c, SECRET_RAW, value, n, stand, n);
+        /* One kind inside another, as the keeper tells of it. */
+        for (int inner = SECRET_BASE64_0; inner <= SECRET_HEX; inner++) {
+                _cleanup_buf_ struct buf text = {0};
+                if (!secret_form_is_nested((enum secret_coding)inner, SECRET_HEX) ||
+                    !secret_form_put((enum secret_coding)inner, value, n, &text))
                         continue;
-                const uint8_t *last = b.data + b.len - SECRET_HINT_BYTES;
-                struct door_finger f = {.coding = (uint8_t)c,
-                                        .len = (uint32_t)b.len,
-                                        .hint = secret_finger_hint(last),
-                                        .tail = secret_siphash(key, last, SECRET_HINT_BYTES, true),
-                                        .whole = secret_siphash(key, b.data, b.len,
-                                                                secret_form_ignores_case(coding))};
-                scan_set_finger(set, tag, &f, stand, n);
+                for (int c = SECRET_BASE64_0; c <= SECRET_HEX; c++)
+                        add_finger(set, tag, c, inner, (const char *)text.data, text.len, stand, n);
         }
 }
 

@@ -163,7 +163,8 @@ for want in kind/leak kind/echo kind/name 'kind/ws leak' 'kind/ws echo' kind/raw
 	writing/hex-large writing/percent-all writing/percent-some writing/percent-twice writing/json writing/html writing/base32 \
 	writing/lines-json writing/lines-json-twice writing/lines-json-crlf writing/lines-percent writing/lines-percent-crlf writing/lines-html \
 	writing/lines-unicode writing/base64-twice writing/base64-of-hex writing/hex-of-base64 writing/base32-0 writing/base32-1 writing/base32-3 \
-	writing/cut-head writing/cut-tail \
+	writing/cut-head writing/cut-tail writing/octal writing/braces writing/percent-u writing/bytes-json writing/bytes \
+	writing/pairs writing/pairs-blank writing/soft-lines slot/parts \
 	split/whole split/halves split/bytes split/chunks split/chunk-bytes protocol/h1 protocol/h2 protocol/ws protocol/dns protocol/tls protocol/http protocol/tcp \
 	coding/identity coding/gzip coding/deflate coding/br coding/twice frame/length frame/chunks frame/bytes frame/trailer frame/header \
 	answer/200 answer/403; do

@@ -48,7 +48,7 @@ curl_box() { in_box t1 curl -s -m 60 -w ' %{http_code}' "$@"; }
 client() { in_box t1 /usr/bin/python3 forms_client.py "$@"; }
 b64() { printf '%s' "$1" | base64 -w0; }
 hexed() { printf '%s' "$1" | od -An -v -tx1 | tr -d ' \n'; }
-coded() { python3 -c 'import sys; k, t = sys.argv[1:]; print("".join({"p": "%%%02x", "u": "\\u%04x", "h": "&#%d;"}[k] % ord(c) for c in t), end="")' "$1" "$2"; }
+coded() { python3 -c 'import sys; k, t = sys.argv[1:]; print("".join({"p": "%%%02x", "u": "\\u%04x", "h": "&#%d;", "o": "\\%03o", "b": "\\u{%x}"}[k] % ord(c) for c in t), end="")' "$1" "$2"; }
 
 # --- controls ---------------------------------------------------------------------------------------
 
@@ -72,7 +72,7 @@ refused "the name of a header" curl_box -H "X-$(tr -d '_' <<<"$key"): 1" https:/
 refused "behind the token, in the same field" curl_box -H "Authorization: Bearer $key $key" https://b.home.test/
 refused "the other half of basic" curl_box -u "$key:$(in_box t1 printenv PARTS)" https://x.home.test/
 refused "the user part of a URL's basic" curl_box -u "me:$key" https://b.home.test/
-for k in p u h; do refused "escaped letter by letter ($k)" curl_box -H "X-Note: $(coded $k "$key")" https://b.other.test/; done
+for k in p u h o b; do refused "escaped letter by letter ($k)" curl_box -H "X-Note: $(coded $k "$key")" https://b.other.test/; done
 refused "percent in the path" curl_box "https://b.other.test/$(coded p "$key")"
 refused "percent of percent in the query" curl_box "https://b.other.test/?q=$(coded p "$key" | sed 's/%/%25/g')"
 refused "hexadecimal" curl_box -H "X-Note: $(hexed "$key")" https://b.other.test/
@@ -85,6 +85,34 @@ if [ -n "$h2" ]; then
 else
 	skip "HTTP/2" "python3-h2 is missing"
 fi
+
+# --- several secrets in one request -----------------------------------------------------------------
+
+# rings NAME SECRETS COMMAND...: each of them is in the log, and no other. (Bytes that nobody read when a connection ends ring again.)
+rings() {
+	local name=$1 want=$2 before
+	shift 2
+	before=$(alarms)
+	"$@" >/dev/null 2>&1
+	same "$name" "$("$ostiary" log t1 --json 2>/dev/null | grep '"kind":"alarm"' | tail -n +$((before + 1)) | grep -o '"secrets":"[A-Z]*"' | sort -u | tr "\n" " ")" "$want"
+}
+both='"secrets":"KEY" "secrets":"SHORT" '
+all='"secrets":"KEY" "secrets":"PARTS" "secrets":"SHORT" '
+parts=$(in_box t1 printenv PARTS)
+rings "two in two fields both ring" "$both" curl_box -H "X-One: $key" -H "X-Two: $short" https://b.other.test/
+rings "three in a path, a query and a cookie" "$all" curl_box -b "a=$parts" "https://b.other.test/$short?q=$key"
+rings "one beside one in its slot" '"secrets":"SHORT" ' curl_box -H "Authorization: Bearer $key" -H "X-Copy: $short" https://b.home.test/
+rings "two in one body" "$both" client post b.other.test / text/plain "" 0 "a " @KEY " b " @SHORT " c"
+rings "two in one body, toward a host that nobody allowed" "$both" client post nobody.unknown.test / text/plain "" 0 "a " @KEY " b " @SHORT " c"
+rings "in pieces" "$both" client post nobody.unknown.test / text/plain "" 7 "a " @KEY " b " @SHORT " c"
+rings "one in the head and one in the body" "$both" client post nobody.unknown.test "/?q=$key" text/plain "" 0 "a " @SHORT " b"
+rings "in the head and in the body of a host that is allowed" "$both" client post b.other.test "/?q=$key" text/plain "" 0 "a " @SHORT " b"
+rings "two in a compressed body" "$both" client post b.other.test / text/plain gzip 0 "a " @KEY " b " @SHORT " c"
+rings "two in a raw stream" "$both" client tcp raw.other.test 4096 "a " @KEY " b " @SHORT
+rings "two in a WebSocket message" "$both" client ws b.other.test / 4096 "a " @KEY " b " @SHORT
+# Neither its first 32 nor its last 16 letters are in one part.
+refused "thirds in three fields" curl_box -H "X-One: ${key:0:14}" -H "X-Two: ${key:14:14}" -H "X-Three: ${key:28}" https://b.other.test/
+refused "thirds in three parameters" curl_box "https://b.other.test/?a=${key:0:14}&b=${key:14:14}&c=${key:28}"
 
 # --- names ------------------------------------------------------------------------------------------
 

@@ -22,14 +22,15 @@ $1 == "field" {
 }
 $1 !~ /^\*/ { fail("a place begins with *") }
 {
-	host = query = ""
+	host = query = all = ""
 	at = 2
 	if ($at ~ /^host=/) host = substr($(at++), 6)
 	if ($at ~ /^query=/) query = substr($(at++), 7)
-	if (at > NF) fail("a place is PATH [host=] [query=] WHO")
+	if ($at == "all") all = $(at++)
+	if (at > NF) fail("a place is PATH [host=] [query=] [all] WHO")
 	who = $at
 	while (++at <= NF) who = who " " $at
-	places = places sprintf("        {\"%s\", \"%s\", \"%s\", \"%s\"},\n", tolower($1), host, query, who)
+	places = places sprintf("        {\"%s\", \"%s\", \"%s\", \"%s\", %s},\n", tolower($1), host, query, who, all ? "true" : "false")
 }
 END {
 	if (is_bad) exit 1

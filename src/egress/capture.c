@@ -7,7 +7,9 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "egress/body_int.h"
+#include "policy/cred_look.h"
 #include "policy/lenders.h"
+#include "wire/door.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,14 +79,36 @@ static char *copy(const char *p, size_t n)
         return s;
 }
 
-int capture_add(struct capture *c, const char *name, size_t name_n, const struct buf *value,
-                size_t start, size_t len, struct err *err)
+/* hides(p, n): does a text that is no token name one, as JSON within JSON does? */
+static bool hides(const char *p, size_t n)
 {
-        const char *piece = lenders_field(name, name_n);
-        if (!piece || value->len < VALUE_MIN)
-                return 0;
+        static const char *const names[] = {"access_token",    "accesstoken",  "refresh_token",
+                                            "refreshtoken",    "id_token",     "idtoken",
+                                            "secretaccesskey", "sessiontoken", "session_token",
+                                            "client_secret",   "client_token"};
+        bool is_marked = false; /* something must stand between a name and its value */
+        for (size_t i = 0; i < n && !is_marked; i++)
+                is_marked = p[i] && strchr("\"'\\=:>&%", p[i]);
+        if (!is_marked)
+                return false;
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+                size_t len = strlen(names[i]);
+                for (size_t at = 0; at + len < n; at++)
+                        if (strncasecmp(p + at, names[i], len) == 0 &&
+                            strchr("\"'\\=:>&%", p[at + len]) && p[at + len])
+                                return true;
+        }
+        return false;
+}
+
+/* put(c, name, name_n, piece, value, start, len, err): take it out. */
+static int put(struct capture *c, const char *name, size_t name_n, const char *piece,
+               const struct buf *value, size_t start, size_t len, struct err *err)
+{
         if (c->n == CAPTURE_MAX)
                 return err_set(err, E_PROTO, "an answer has too many tokens in it");
+        if (value->len > DOOR_SECRET_MAX)
+                return err_set(err, E_PROTO, "a token is longer than any that can be kept");
         if (memchr(value->data, '\0', value->len))
                 return err_set(err, E_PROTO, "a token has a zero byte in it");
         struct capture_token *t = &c->tokens[c->n++];
@@ -96,11 +120,50 @@ int capture_add(struct capture *c, const char *name, size_t name_n, const struct
                                                               : "SessionToken");
                 return 0;
         }
-        t->name = copy(name, name_n < NAME_MAX_LEN ? name_n : NAME_MAX_LEN);
+        t->name = name_n ? copy(name, name_n < NAME_MAX_LEN ? name_n : NAME_MAX_LEN)
+                         : str_dup("token");
         for (char *p = t->name; *p; p++)
                 if (!strchr("_-.", *p) && !(*p >= '0' && *p <= '9') && !(*p >= 'a' && *p <= 'z') &&
                     !(*p >= 'A' && *p <= 'Z'))
                         *p = '_';
+        return 0;
+}
+
+static bool is_named(const char *name, size_t n)
+{
+        return lenders_field(name, n) != NULL;
+}
+
+bool capture_address(const char *p, size_t n)
+{
+        return cred_look(p, n) == CRED_SURE || cred_look_params(p, n, is_named);
+}
+
+bool capture_is_clean(const char *p, size_t n)
+{
+        return cred_look(p, n) == CRED_NO && !cred_look_params(p, n, is_named) && !hides(p, n);
+}
+
+int capture_add(struct capture *c, const char *name, size_t name_n, const struct buf *value,
+                size_t start, size_t len, struct err *err)
+{
+        if (value->len < VALUE_MIN)
+                return 0;
+        const char *p = (const char *)value->data;
+        bool is_plain;
+        const char *piece = lenders_name(name, name_n, &is_plain);
+        if (piece || (c->is_all && !is_plain))
+                return put(c, name, name_n, piece ? piece : "", value, start, len, err);
+
+        /* No name says so: what it looks like decides. */
+        enum cred_look look = cred_look(p, value->len);
+        bool is_token = look == CRED_SURE || (look == CRED_MAYBE && !is_plain);
+        if (is_token && cred_look_is_word(p, value->len))
+                return put(c, name, name_n, "", value, start, len, err);
+        if (is_token || hides(p, value->len))
+                return err_set(err, E_PROTO, "it has a token in a text");
+        if (cred_look_params(p, value->len, is_named))
+                return err_set(err, E_PROTO, "it has a token in an address");
         return 0;
 }
 
@@ -117,24 +180,24 @@ static int by_start(const void *a, const void *b)
         return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* hides(p, n): does a text that is no token name one, as JSON within JSON does? */
-static bool hides(const char *p, size_t n)
+/* take_key(key, n, err): the name of a member may be no token: nothing can take its place. */
+static int take_key(const char *key, size_t n, struct err *err)
 {
-        static const char *const names[] = {"access_token",    "accesstoken",  "refresh_token",
-                                            "refreshtoken",    "id_token",     "idtoken",
-                                            "secretaccesskey", "sessiontoken", "session_token",
-                                            "client_secret",   "client_token"};
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-                size_t len = strlen(names[i]);
-                for (size_t at = 0; at + len < n; at++)
-                        if (strncasecmp(p + at, names[i], len) == 0 &&
-                            strchr("\"'\\=:>&%", p[at + len]) && p[at + len])
-                                return true;
-        }
-        return false;
+        return cred_look(key, n) == CRED_NO ? 0 : err_set(err, E_PROTO, "it has a token as a name");
 }
 
-/* A member is called by its own name; the text in a list, and "value", by what holds them. */
+static int take_string(const struct body_json *j, const struct json_node *node, const char *name,
+                       size_t name_n, struct capture *c, struct err *err)
+{
+        struct buf value = {0};
+        body_json_unescape(j->text + node->start, node->len, &value);
+        int r = capture_add(c, name, name_n, &value, node->start, node->len, err);
+        wipe(&value);
+        return r;
+}
+
+/* A member is called by its own name; the text in a list by what holds it, and so is "value" in
+ * what is called like a credential. */
 static int take_json(const struct body_json *j, size_t at, const char *name, size_t name_n,
                      struct capture *c, struct err *err)
 {
@@ -143,22 +206,17 @@ static int take_json(const struct body_json *j, size_t at, const char *name, siz
                 const struct json_node *node = &j->nodes[i];
                 const char *key = (const char *)j->keys.data + node->key;
                 size_t key_n = node->key_len;
-                if (j->nodes[at].type == JSON_T_ARRAY ||
-                    (key_n == 5 && strncasecmp(key, "value", 5) == 0)) {
+                bool is_value = key_n == 5 && strncasecmp(key, "value", 5) == 0;
+                if (j->nodes[at].type == JSON_T_ARRAY || (is_value && is_named(name, name_n))) {
                         key = name;
                         key_n = name_n;
+                } else {
+                        r = take_key(key, key_n, err);
                 }
-                if (node->type == JSON_T_OBJECT || node->type == JSON_T_ARRAY)
+                if (r == 0 && (node->type == JSON_T_OBJECT || node->type == JSON_T_ARRAY))
                         r = take_json(j, i, key, key_n, c, err);
-                if (node->type != JSON_T_STRING)
-                        continue;
-                size_t before = c->n;
-                struct buf value = {0};
-                body_json_unescape(j->text + node->start, node->len, &value);
-                r = capture_add(c, key, key_n, &value, node->start, node->len, err);
-                if (r == 0 && c->n == before && hides((const char *)value.data, value.len))
-                        r = err_set(err, E_PROTO, "it has a token in a text");
-                wipe(&value);
+                else if (r == 0 && node->type == JSON_T_STRING)
+                        r = take_string(j, node, key, key_n, c, err);
         }
         return r;
 }
@@ -207,12 +265,10 @@ static int find_form(const char *p, size_t n, struct capture *c, struct err *err
                 undo(p + at, name_n, &name);
                 if (eq)
                         undo(eq + 1, end - at - name_n - 1, &value);
-                size_t before = c->n;
-                if (eq)
+                r = name.len ? take_key((const char *)name.data, name.len, err) : 0;
+                if (eq && r == 0)
                         r = capture_add(c, (const char *)name.data, name.len, &value,
                                         at + name_n + 1, end - at - name_n - 1, err);
-                if (r == 0 && c->n == before && hides((const char *)value.data, value.len))
-                        r = err_set(err, E_PROTO, "it has a token in a text");
                 wipe(&name);
                 wipe(&value);
                 at = end + 1;
@@ -220,9 +276,10 @@ static int find_form(const char *p, size_t n, struct capture *c, struct err *err
         return r;
 }
 
-int capture_find(const char *type, const char *p, size_t n, struct capture *c, struct err *err)
+int capture_find(const char *type, const char *p, size_t n, bool is_all, struct capture *c,
+                 struct err *err)
 {
-        *c = (struct capture){.kind = capture_kind(type, p, n)};
+        *c = (struct capture){.kind = capture_kind(type, p, n), .is_all = is_all};
         switch (c->kind) {
         case CAPTURE_JSON:
                 return find_json(p, n, c, err);

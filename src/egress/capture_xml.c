@@ -114,11 +114,13 @@ static int attributes(struct xml *x, size_t at, size_t end)
                 if (at == name || at + 1 >= end || x->p[at] != '=' ||
                     (x->p[at + 1] != '"' && x->p[at + 1] != '\''))
                         return bad(x, "it has a tag that is not plain");
-                if (lenders_field(x->p + name, at - name))
-                        return bad(x, "it has a token in an attribute");
-                const char *quote = memchr(x->p + at + 2, x->p[at + 1], end - at - 2);
+                const char *value = x->p + at + 2;
+                const char *quote = memchr(value, x->p[at + 1], end - at - 2);
                 if (!quote)
                         return bad(x, "it has a tag that is not plain");
+                if (lenders_field(x->p + name, at - name) ||
+                    !capture_is_clean(value, (size_t)(quote - value)))
+                        return bad(x, "it has a token in an attribute");
                 at = (size_t)(quote - x->p) + 1;
         }
         return 0;
@@ -141,6 +143,12 @@ static size_t tag_end(const struct xml *x, size_t at)
         return 0;
 }
 
+/* A name may be no token either. */
+static int named(struct xml *x, size_t name, size_t stop)
+{
+        return capture_is_clean(x->p + name, stop - name) ? 0 : bad(x, "it has a token as a name");
+}
+
 static int closing(struct xml *x, size_t tag, size_t end)
 {
         size_t name = tag + 2, stop = name_end(x, name);
@@ -148,7 +156,10 @@ static int closing(struct xml *x, size_t tag, size_t end)
                 return bad(x, "its tags do not fit each other");
         x->depth--;
         size_t open = x->open[x->depth].name, len = x->open[x->depth].len;
-        if (len != stop - name || memcmp(x->p + open, x->p + name, len) != 0)
+        bool is_same = len == stop - name && memcmp(x->p + open, x->p + name, len) == 0;
+        while (stop < end && is_blank(x->p[stop]))
+                stop++;
+        if (!is_same || stop < end)
                 return bad(x, "its tags do not fit each other");
         x->at = end + 1;
         return x->open[x->depth].has_child ? 0 : text(x, x->open[x->depth].text, tag, open, len);
@@ -162,7 +173,7 @@ static int opening(struct xml *x, size_t tag, size_t end)
                 return bad(x, "it has a tag that is not plain");
         if (x->depth > 0)
                 x->open[x->depth - 1].has_child = true;
-        if (attributes(x, stop, is_whole ? end - 1 : end) < 0)
+        if (named(x, name, stop) < 0 || attributes(x, stop, is_whole ? end - 1 : end) < 0)
                 return -1;
         x->at = end + 1;
         if (is_whole)
@@ -185,11 +196,19 @@ static int step(struct xml *x)
         if (end == 0)
                 return bad(x, "it has a tag that is not plain");
         if (x->p[tag + 1] == '?') { /* <?xml version="1.0"?>, at the beginning */
-                bool is_first = x->depth == 0 && x->found->n == 0 && x->p[end - 1] == '?';
+                bool is_first = x->depth == 0 && x->found->n == 0 && x->p[end - 1] == '?' &&
+                                capture_is_clean(x->p + tag, end - tag);
                 x->at = end + 1;
                 return is_first ? 0 : bad(x, "it has an instruction in the middle");
         }
         return x->p[tag + 1] == '/' ? closing(x, tag, end) : opening(x, tag, end);
+}
+
+/* is_between(x, tag): may no text stand before this tag? Only between an element's own two tags. */
+static bool is_between(const struct xml *x, const char *tag)
+{
+        bool is_end = tag && tag + 1 < x->p + x->n && tag[1] == '/';
+        return x->depth == 0 || x->open[x->depth - 1].has_child || !is_end;
 }
 
 int capture_xml(const char *p, size_t n, struct capture *c, struct err *err)
@@ -198,9 +217,9 @@ int capture_xml(const char *p, size_t n, struct capture *c, struct err *err)
         while (x.at < n) {
                 const char *tag = memchr(p + x.at, '<', n - x.at);
                 size_t to = tag ? (size_t)(tag - p) : n;
-                for (size_t i = x.at; x.depth == 0 && i < to; i++)
+                for (size_t i = x.at; is_between(&x, tag) && i < to; i++)
                         if (!is_blank(p[i]))
-                                return bad(&x, "it has text outside of its element");
+                                return bad(&x, "it has text between its elements");
                 x.at = to;
                 if (tag && step(&x) < 0)
                         return -1;

@@ -91,6 +91,10 @@ void custody_alarm(struct door *, uint32_t number, const char *where, const char
 /* custody_is_alarmed(d, host): was a placeholder ever on its way there? Then nobody is advised to
  * open that host. */
 bool custody_is_alarmed(struct door *, const char *host);
+/* custody_alarm_hit(d, hit, where, host, source_port): the same for each secret that was found. */
+struct scan_hit;
+void custody_alarm_hit(struct door *, const struct scan_hit *, const char *where, const char *host,
+                       uint16_t source_port);
 /* custody_bytes_leak(d, origin, p, n, where): is the placeholder of a secret that does not belong
  * to this host in bytes that are no request? Rings the alarm; the sentence (the caller frees), or
  * NULL. */
@@ -109,6 +113,9 @@ bool custody_lookup_leaks(struct door *, const struct host_name *);
 /* custody_text_leaks(d, text, n): the same for a text whose letters lost their size: the name of a
  * header. */
 uint32_t custody_text_leaks(struct door *, const char *, size_t);
+/* custody_text_all(d, text, n, numbers): of all secrets whose placeholder is in it; how many. */
+enum { CUSTODY_LEAKS_MAX = 16 };
+size_t custody_text_all(struct door *, const char *, size_t, uint32_t numbers[CUSTODY_LEAKS_MAX]);
 /* custody_folds_add(c, number, placeholder): remember how it looks in such a text. */
 void custody_folds_add(struct custody *, uint32_t number, const char *placeholder);
 

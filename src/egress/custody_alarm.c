@@ -111,20 +111,42 @@ void custody_alarm(struct door *d, uint32_t number, const char *where, const cha
         free(words);
 }
 
+void custody_alarm_hit(struct door *d, const struct scan_hit *hit, const char *where,
+                       const char *host, uint16_t source_port)
+{
+        custody_alarm(d, hit->tag, where, host, source_port);
+        for (uint32_t i = 0; i < hit->others_n; i++)
+                custody_alarm(d, hit->others[i], where, host, source_port);
+}
+
+/* is_home(c, origin, number): is that the host of this secret? Half a head that its own host would
+ * have got is no leak. */
+static bool is_home(const struct custody *c, const struct origin *o, uint32_t number)
+{
+        for (const struct custody_secret *s = NULL;
+             (s = custody_managed(c, &o->host, o->port, NULL, s));)
+                if (s->number == number)
+                        return true;
+        return false;
+}
+
 char *custody_bytes_leak(struct door *d, const struct origin *o, const void *p, size_t n,
                          const char *where)
 {
         const struct custody *c = custody_of(d);
         struct scan_hit hit;
+        char *words = NULL;
         if (scan_set_is_empty(c->placeholders) || !scan_look(c->placeholders, p, n, &hit))
                 return NULL;
-        /* Half a head that its own host would have got is no leak. */
-        for (const struct custody_secret *s = NULL;
-             (s = custody_managed(c, &o->host, o->port, NULL, s));)
-                if (s->number == hit.tag)
-                        return NULL;
-        custody_alarm(d, hit.tag, where, o->host.text, o->source_port);
-        return custody_leak_words(d, hit.tag, where);
+        for (uint32_t i = 0; i <= hit.others_n; i++) {
+                uint32_t number = i ? hit.others[i - 1] : hit.tag;
+                if (is_home(c, o, number))
+                        continue;
+                custody_alarm(d, number, where, o->host.text, o->source_port);
+                if (!words)
+                        words = custody_leak_words(d, number, where);
+        }
+        return words;
 }
 
 /* --- names ----------------------------------------------------------------------------------- */
@@ -219,10 +241,23 @@ static bool holds(const char *name, size_t n, const struct custody_fold *f)
         return false;
 }
 
-uint32_t custody_text_leaks(struct door *d, const char *p, size_t n)
+/* note(numbers, n, number): how many they are with this one. */
+static size_t note(uint32_t *numbers, size_t n, uint32_t number)
+{
+        for (size_t i = 0; i < n; i++)
+                if (numbers[i] == number)
+                        return n;
+        if (n < CUSTODY_LEAKS_MAX)
+                numbers[n++] = number;
+        return n;
+}
+
+size_t custody_text_all(struct door *d, const char *p, size_t n,
+                        uint32_t numbers[CUSTODY_LEAKS_MAX])
 {
         const struct custody *c = custody_of(d);
         char name[HOST_TEXT_MAX + 1];
+        size_t found = 0;
         if (!c->folds || n < DOOR_SECRET_MIN)
                 return 0;
         /* A longer one (a header's name) is looked at in pieces that overlap. */
@@ -232,11 +267,17 @@ uint32_t custody_text_leaks(struct door *d, const char *p, size_t n)
                 for (const struct custody_fold *f = may_hold(c, name, len) ? c->folds : NULL; f;
                      f = f->next)
                         if (holds(name, len, f))
-                                return f->number;
+                                found = note(numbers, found, f->number);
                 if (at + part == n)
                         break;
         }
-        return 0;
+        return found;
+}
+
+uint32_t custody_text_leaks(struct door *d, const char *p, size_t n)
+{
+        uint32_t numbers[CUSTODY_LEAKS_MAX];
+        return custody_text_all(d, p, n, numbers) ? numbers[0] : 0;
 }
 
 /* holds_of(c, number, host): does the name hold a writing of this secret's placeholder? */

@@ -89,17 +89,22 @@ void custody_body_quiet(void *ctx)
         tell_idle(b); /* it had said no, and has room now */
 }
 
-/* found(b, tag): a placeholder is in it. True: it may not pass. */
-static bool found(struct custody_body *b, uint32_t tag)
+/* found(b, hit): placeholders are in it. True: it may not pass. */
+static bool found(struct custody_body *b, const struct scan_hit *hit)
 {
         if (b->is_model) {
-                custody_request_flag(b->q, tag);
+                custody_request_flag(b->q, hit->tag);
+                for (uint32_t i = 0; i < hit->others_n; i++)
+                        custody_request_flag(b->q, hit->others[i]);
                 return false;
         }
-        char *why = custody_request_leaks(b->q, tag, b->where);
-        fail(b, 403, why);
+        char *why = custody_request_hit(b->q, hit, b->where);
+        if (b->ops->leak) /* nothing of it passes anyway */
+                b->ops->leak(b->ctx, why);
+        else
+                fail(b, 403, why);
         free(why);
-        return true;
+        return !b->ops->leak;
 }
 
 /* unpack(b, is_end): what is packed in the bytes that came. False: it goes on in another turn, or it
@@ -118,7 +123,7 @@ static bool unpack(struct custody_body *b, bool is_end)
                         work_again(door_work(b->door), &b->job);
                         return false;
                 case PACK_FOUND:
-                        if (found(b, hit.tag))
+                        if (found(b, &hit))
                                 return false;
                         break;
                 case PACK_SHORT:
@@ -145,7 +150,7 @@ static void look(struct custody_body *b, const void *p, size_t n, bool is_end)
                 return;
         work_step(door_work(b->door), n);
         size_t hits = scan_feed(&b->scan, set, p, n, is_end, &out, &hit);
-        if ((hits > 0 && found(b, hit.tag)) || !hold(b, &b->tail, p, n))
+        if ((hits > 0 && found(b, &hit)) || !hold(b, &b->tail, p, n))
                 return;
         if (b->pack && n > 0) {
                 pack_put(b->pack, p, n);

@@ -18,6 +18,8 @@ struct custody_body_ops {
         void (*end)(void *ctx); /* everything went out */
         void (*bad)(void *ctx, int status, const char *why);
         void (*idle)(void *ctx); /* it takes more, after it said false */
+        /* A placeholder is in it, and it goes on being looked through (custody_body_watch). */
+        void (*leak)(void *ctx, const char *why);
 };
 
 /* custody_body_new(d, q, host, origin, head, ops, ctx, &why): NULL with ${why} NULL when nothing is

@@ -67,9 +67,9 @@ static bool hold(struct custody_ws *w, struct buf *to, const void *p, size_t n)
         return false;
 }
 
-static void leak(struct custody_ws *w, uint32_t number)
+static void leak(struct custody_ws *w, const struct scan_hit *hit)
 {
-        char *why = custody_request_leaks(w->q, number, "a WebSocket message");
+        char *why = custody_request_hit(w->q, hit, "a WebSocket message");
         fail(w, 403, why);
         free(why);
 }
@@ -200,7 +200,7 @@ static void look(struct custody_ws *w, const void *p, size_t n, bool is_message)
         if (found && w->is_model)
                 custody_request_flag(w->q, hit.tag);
         else if (found)
-                leak(w, hit.tag);
+                leak(w, &hit);
         /* A message waits for nothing; the rest of a placeholder may be in the next, and is known. */
         if (is_message)
                 w->passed = w->fed;
@@ -239,7 +239,7 @@ static void end_frame(struct custody_ws *w)
         if (is_control) {
                 if (scan_look(custody_of(w->door)->placeholders, w->control.data, w->control.len,
                               &hit))
-                        leak(w, hit.tag);
+                        leak(w, &hit);
         } else if (is_final && w->is_collecting) {
                 w->is_collecting = false;
                 change_message(w);

@@ -6,6 +6,7 @@
 #include "base/cur.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "egress/scan.h"
 #include "egress/sign.h"
 
 #include <stdlib.h>
@@ -110,15 +111,50 @@ static void finish(struct custody_request *q, int status, char *why)
         free(why);
 }
 
+/* is_rung(q, number): was the alarm of this secret rung for this request? It is from now on. */
+static bool is_rung(struct custody_request *q, uint32_t number)
+{
+        for (size_t i = 0; i < q->rung_n; i++)
+                if (q->rung[i] == number)
+                        return true;
+        if (q->rung_n < CUSTODY_LEAKS_MAX)
+                q->rung[q->rung_n++] = number;
+        return false;
+}
+
 char *custody_request_leaks(struct custody_request *q, uint32_t number, const char *where)
 {
         char *full = q->origin.is_tls
                              ? str_fmt("%s of a request to %s", where, q->host.text)
                              : str_fmt("%s of a request without TLS to %s", where, q->host.text);
-        custody_alarm(q->door, number, full, q->host.text, q->origin.source_port);
+        if (!is_rung(q, number))
+                custody_alarm(q->door, number, full, q->host.text, q->origin.source_port);
         char *words = custody_leak_words(q->door, number, full);
         free(full);
         return words;
+}
+
+char *custody_request_rings(struct custody_request *q, struct custody_leaks *l)
+{
+        char *first = NULL;
+        for (size_t i = 0; i < l->n; i++) {
+                char *words = custody_request_leaks(q, l->list[i].number, l->list[i].where);
+                if (!first)
+                        first = words;
+                else
+                        free(words);
+        }
+        custody_leaks_free(l);
+        return first;
+}
+
+char *custody_request_hit(struct custody_request *q, const struct scan_hit *hit, const char *where)
+{
+        struct custody_leaks l = {0};
+        custody_leaks_add(&l, hit->tag, where);
+        for (uint32_t i = 0; i < hit->others_n; i++)
+                custody_leaks_add(&l, hit->others[i], where);
+        return custody_request_rings(q, &l);
 }
 
 void custody_request_flag(struct custody_request *q, uint32_t number)

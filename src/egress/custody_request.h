@@ -64,6 +64,12 @@ struct sign *custody_request_sign(const struct custody_request *); /* with chunk
 /* custody_request_leaks(q, number, where): ring the alarm; the sentence for whoever is refused. The
  * caller frees. */
 char *custody_request_leaks(struct custody_request *, uint32_t number, const char *where);
+/* custody_request_rings(q, leaks), custody_request_hit(q, hit, where): the same for each secret that
+ * was found; each rings once in a request. The sentence of the first, or NULL. ${leaks} is freed. */
+struct custody_leaks;
+struct scan_hit;
+char *custody_request_rings(struct custody_request *, struct custody_leaks *);
+char *custody_request_hit(struct custody_request *, const struct scan_hit *, const char *where);
 /* custody_request_flag(q, number): the placeholder is in a conversation with a model: told once per
  * box and secret, and it passes. */
 void custody_request_flag(struct custody_request *, uint32_t number);

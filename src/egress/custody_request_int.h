@@ -39,6 +39,8 @@ struct custody_request {
         uint32_t shown[CUSTODY_SHOWN_MAX];
         size_t shown_n;
         struct buf names;
+        uint32_t rung[CUSTODY_LEAKS_MAX]; /* secrets whose alarm it has rung */
+        size_t rung_n;
 
         void (*fn)(void *, const struct custody_verdict *);
         void *ctx;

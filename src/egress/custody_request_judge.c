@@ -112,15 +112,18 @@ static bool has_inject(const struct custody *c, const struct custody_place *p)
 static char *head_leaks(struct custody_request *q)
 {
         struct custody *c = custody_of(q->door);
-        uint32_t number;
-        _cleanup_free_ char *where = NULL;
+        uint32_t numbers[CUSTODY_LEAKS_MAX];
+        struct custody_leaks l = {0};
         if (q->is_tripped && q->trip_generation == c->generation)
                 return NULL;
-        if ((number = custody_name_leaks(q->door, &q->host)))
-                return custody_request_leaks(q, number, "the name of the host");
-        if (c->placeholders && custody_slots_leak(q->door, q->in, &q->uses, &number, &where))
-                return custody_request_leaks(q, number, where);
-        return NULL;
+        size_t named = q->host.kind == HOST_NAME
+                               ? custody_text_all(q->door, q->host.text, q->host.len, numbers)
+                               : 0;
+        for (size_t i = 0; i < named; i++)
+                custody_leaks_add(&l, numbers[i], "the name of the host");
+        if (c->placeholders)
+                custody_slots_leak(q->door, q->in, &q->uses, &l);
+        return custody_request_rings(q, &l);
 }
 
 char *custody_request_trip(struct custody_request *q)

@@ -54,10 +54,20 @@ void custody_slots_sign(const struct custody_secret *, size_t form, const struct
 void custody_slots_inject(const struct custody *, const struct custody_place *, const struct head *,
                           struct custody_uses *);
 
-/* custody_slots_leak(d, head, uses, &number, &where): a placeholder outside of ${uses}. ${where} is
- * the caller's to free. */
-bool custody_slots_leak(struct door *, const struct head *, const struct custody_uses *,
-                        uint32_t *number, char **where);
+/* Placeholders where they have no business: each secret once, with the first place of it. */
+struct custody_leaks {
+        struct {
+                uint32_t number;
+                char *where;
+        } list[CUSTODY_LEAKS_MAX];
+        size_t n;
+};
+/* custody_leaks_add(l, number, where): ${where} is copied. */
+void custody_leaks_add(struct custody_leaks *, uint32_t number, const char *where);
+void custody_leaks_free(struct custody_leaks *);
+/* custody_slots_leak(d, head, uses, leaks): all placeholders outside of ${uses}. */
+void custody_slots_leak(struct door *, const struct head *, const struct custody_uses *,
+                        struct custody_leaks *);
 /* custody_slots_foreign(c, host, port, head, uses, is_dropped, &where): credentials that are not
  * placeholders where credentials stand, on a host that is some secret's place. True when there was
  * one; ${is_dropped}: each becomes a use that takes it out. ${where} (may be NULL) tells of the

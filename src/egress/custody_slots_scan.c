@@ -8,6 +8,7 @@
 #include "policy/cred_slots.h"
 
 #include <openssl/evp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -17,13 +18,41 @@ static bool is_at(const struct custody_use *e, enum custody_at at, size_t field)
         return e->at == at && (at == CUSTODY_QUERY || at == CUSTODY_PATH || e->field == field);
 }
 
-/* look(d, p, n, uses, at, field, &number): ${p} without what the uses take of it: a line end stands
- * in their place, which is part of no writing. */
-static bool look(struct door *d, const char *p, size_t n, const struct custody_uses *u,
-                 enum custody_at at, size_t field, uint32_t *number)
+void custody_leaks_add(struct custody_leaks *l, uint32_t number, const char *where)
 {
-        const struct scan_set *set = custody_of(d)->placeholders;
+        for (size_t i = 0; i < l->n; i++)
+                if (l->list[i].number == number)
+                        return;
+        if (l->n == CUSTODY_LEAKS_MAX)
+                return;
+        l->list[l->n].number = number;
+        l->list[l->n++].where = str_dup(where);
+}
+
+void custody_leaks_free(struct custody_leaks *l)
+{
+        for (size_t i = 0; i < l->n; i++)
+                free(l->list[i].where);
+        l->n = 0;
+}
+
+/* search(d, p, n, where, leaks): every secret whose placeholder is in these bytes. */
+static void search(struct door *d, const void *p, size_t n, const char *where,
+                   struct custody_leaks *l)
+{
         struct scan_hit hit;
+        if (!scan_look(custody_of(d)->placeholders, p, n, &hit))
+                return;
+        custody_leaks_add(l, hit.tag, where);
+        for (uint32_t i = 0; i < hit.others_n; i++)
+                custody_leaks_add(l, hit.others[i], where);
+}
+
+/* look(d, p, n, uses, at, field, where, leaks): ${p} without what the uses take of it: a line end
+ * stands in their place, which is part of no writing. */
+static void look(struct door *d, const char *p, size_t n, const struct custody_uses *u,
+                 enum custody_at at, size_t field, const char *where, struct custody_leaks *l)
+{
         _cleanup_buf_ struct buf rest = {0};
         for (size_t i = 0; i < u->n; i++) {
                 const struct custody_use *e = &u->list[i];
@@ -33,14 +62,12 @@ static bool look(struct door *d, const char *p, size_t n, const struct custody_u
                         buf_put(&rest, p, n);
                 memset(rest.data + e->from, '\n', e->len);
         }
-        if (!scan_look(set, rest.len ? rest.data : (const void *)p, n, &hit))
-                return false;
-        *number = hit.tag;
-        return true;
+        search(d, rest.len ? rest.data : (const void *)p, n, where, l);
 }
 
-/* other_half(d, use, value, n): the half of a Basic pair that the placeholder is not. */
-static bool other_half(struct door *d, const struct custody_use *e, uint32_t *number)
+/* other_half(d, use, where, leaks): the half of a Basic pair that the placeholder is not. */
+static void other_half(struct door *d, const struct custody_use *e, const char *where,
+                       struct custody_leaks *l)
 {
         const char *coded = strchr(e->slot, ' ');
         size_t n = coded ? strlen(coded + 1) : 0;
@@ -48,7 +75,7 @@ static bool other_half(struct door *d, const struct custody_use *e, uint32_t *nu
         uint8_t *at = buf_room(&plain, n / 4 * 3 + 3);
         int len = at ? EVP_DecodeBlock(at, (const unsigned char *)coded + 1, (int)n) : -1;
         if (len < 0)
-                return false;
+                return;
         for (size_t i = n; i > 0 && coded[i] == '=' && len > 0; i--)
                 len--;
         uint8_t *colon = memchr(at, ':', (size_t)len);
@@ -57,57 +84,93 @@ static bool other_half(struct door *d, const struct custody_use *e, uint32_t *nu
                 memset(at, '\n', user_n);
         else if (colon && custody_is_placeholder(e->secret, colon + 1, pass_n - 1))
                 memset(colon + 1, '\n', pass_n - 1);
-        struct scan_hit hit;
-        if (!scan_look(custody_of(d)->placeholders, at, (size_t)len, &hit))
-                return false;
-        *number = hit.tag;
-        return true;
+        search(d, at, (size_t)len, where, l);
 }
 
-static bool field_leaks(struct door *d, const struct head *h, size_t i,
-                        const struct custody_uses *u, uint32_t *number, char **where)
+/* name_leaks(d, p, n, where, leaks): a text whose letters lost their size. */
+static void name_leaks(struct door *d, const char *p, size_t n, const char *where,
+                       struct custody_leaks *l)
+{
+        uint32_t numbers[CUSTODY_LEAKS_MAX];
+        size_t found = custody_text_all(d, p, n, numbers);
+        for (size_t i = 0; i < found; i++)
+                custody_leaks_add(l, numbers[i], where);
+}
+
+static void field_leaks(struct door *d, const struct head *h, size_t i,
+                        const struct custody_uses *u, struct custody_leaks *l)
 {
         const struct field *f = &h->fields[i];
         const char *name = head_str(h, f->name), *value = head_str(h, f->value);
-        *number = custody_text_leaks(d, name, f->name_len);
-        if (*number) {
-                *where = str_dup("the name of a header");
-                return true;
-        }
+        name_leaks(d, name, f->name_len, "the name of a header", l);
         bool is_cookie = strcmp(name, "cookie") == 0;
-        bool is_leak = look(d, value, f->value_len, u, is_cookie ? CUSTODY_COOKIE : CUSTODY_FIELD,
-                            i, number);
-        for (size_t k = 0; k < u->n && !is_leak; k++) {
+        char where[96];
+        snprintf(where, sizeof where, "header %.80s", name);
+        look(d, value, f->value_len, u, is_cookie ? CUSTODY_COOKIE : CUSTODY_FIELD, i, where, l);
+        for (size_t k = 0; k < u->n; k++) {
                 const struct custody_use *e = &u->list[k];
                 if (e->kind == CUSTODY_PLACE && e->at == CUSTODY_FIELD && e->field == i &&
                     strncasecmp(e->slot, "basic ", 6) == 0)
-                        is_leak = other_half(d, e, number);
+                        other_half(d, e, where, l);
         }
-        if (is_leak)
-                *where = str_fmt("header %s", name);
-        return is_leak;
 }
 
-bool custody_slots_leak(struct door *d, const struct head *h, const struct custody_uses *u,
-                        uint32_t *number, char **where)
+/* has_use(uses, at, field): is something in it as it should be? */
+static bool has_use(const struct custody_uses *u, enum custody_at at, size_t field)
 {
-        *number = custody_text_leaks(d, head_str(h, h->method), h->method_len);
-        if (*number) {
-                *where = str_dup("the method");
-                return true;
-        }
-        if (h->path.text && look(d, h->path.text, h->path.len, u, CUSTODY_PATH, 0, number)) {
-                *where = str_dup("the path");
-                return true;
-        }
-        if (h->query && look(d, head_str(h, h->query), h->query_len, u, CUSTODY_QUERY, 0, number)) {
-                *where = str_dup("the query");
-                return true;
-        }
-        for (size_t i = 0; i < h->fields_n; i++)
-                if (field_leaks(d, h, i, u, number, where))
+        for (size_t i = 0; i < u->n; i++)
+                if (is_at(&u->list[i], at, field))
                         return true;
         return false;
+}
+
+/* put_values(p, n, next, out): of the pairs of a query or of cookies, without their names. */
+static void put_values(const char *p, size_t n,
+                       bool (*next)(const char *, size_t, size_t *, struct custody_pair *),
+                       struct buf *out)
+{
+        struct custody_pair pair;
+        for (size_t at = 0; next(p, n, &at, &pair);)
+                buf_put(out, p + pair.value_from, pair.value_len);
+}
+
+/* joined(d, head, uses, leaks): what is cut over several parameters, cookies, segments of the path
+ * or fields is whole again when they are put together, in their order. */
+static void joined(struct door *d, const struct head *h, const struct custody_uses *u,
+                   struct custody_leaks *l)
+{
+        _cleanup_buf_ struct buf all = {0};
+        for (size_t i = 0; h->path.text && i < h->path.len && !has_use(u, CUSTODY_PATH, 0); i++)
+                if (h->path.text[i] != '/')
+                        buf_put_u8(&all, (uint8_t)h->path.text[i]);
+        if (h->query && !has_use(u, CUSTODY_QUERY, 0))
+                put_values(head_str(h, h->query), h->query_len, custody_pair_next, &all);
+        for (size_t i = 0; i < h->fields_n; i++) {
+                const struct field *f = &h->fields[i];
+                bool is_cookie = strcmp(head_str(h, f->name), "cookie") == 0;
+                if (has_use(u, is_cookie ? CUSTODY_COOKIE : CUSTODY_FIELD, i))
+                        continue;
+                if (is_cookie)
+                        put_values(head_str(h, f->value), f->value_len, custody_cookie_next, &all);
+                else
+                        buf_put(&all, head_str(h, f->value), f->value_len);
+        }
+        const struct scan_set *set = custody_of(d)->placeholders;
+        if (!all.is_broken && all.len > 0 && !scan_is_clean(set, all.data, all.len))
+                search(d, all.data, all.len, "several parts of the head", l);
+}
+
+void custody_slots_leak(struct door *d, const struct head *h, const struct custody_uses *u,
+                        struct custody_leaks *l)
+{
+        name_leaks(d, head_str(h, h->method), h->method_len, "the method", l);
+        if (h->path.text)
+                look(d, h->path.text, h->path.len, u, CUSTODY_PATH, 0, "the path", l);
+        if (h->query)
+                look(d, head_str(h, h->query), h->query_len, u, CUSTODY_QUERY, 0, "the query", l);
+        for (size_t i = 0; i < h->fields_n; i++)
+                field_leaks(d, h, i, u, l);
+        joined(d, h, u, l);
 }
 
 /* --- credentials that are not ours ------------------------------------------------------------ */

@@ -163,6 +163,7 @@ static void free_later(void *p)
         custody_ws_free(x->tap);
         exchange_messages_free(x->messages);
         custody_body_free(x->watch);
+        free(x->leak);
         custody_request_free(x->keys);
         body_free(x->body);
         gate_free(&x->gate);

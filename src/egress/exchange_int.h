@@ -65,6 +65,7 @@ struct exchange {
         struct exchange_messages *messages; /* of a WebSocket's client, as rules see them */
         struct custody_ws *tap;             /* of a WebSocket's frames, then */
         struct custody_body *watch;         /* of the body of one that may not pass */
+        char *leak;                         /* the sentence about a placeholder that was found */
         bool is_watched;                    /* it was begun; or there is nothing to look through */
         bool is_watch_over;                 /* to its end, or it is looked through elsewhere */
         struct buf made;                    /* a short body, while secrets are written into it */

@@ -164,9 +164,16 @@ bool exchange_trip(struct exchange *x)
                 return false;
         x->keys = custody_request_new(x->door, &x->host, &x->origin, &x->req, on_keys, x);
         _cleanup_free_ char *why = x->keys ? custody_request_trip(x->keys) : NULL;
-        if (why)
-                exchange_refuse_leak(x, why);
-        return why != NULL;
+        if (!why)
+                return false;
+        if (!x->host.len)
+                x->host = x->origin.host;
+        /* Its body may hold the placeholders of others, whose lines may want more done. */
+        x->leak = why;
+        why = NULL;
+        if (!exchange_watch(x))
+                exchange_refuse_leak(x, x->leak);
+        return true;
 }
 
 /* --- the head -------------------------------------------------------------------------------- */
@@ -295,12 +302,18 @@ static char *trailers_refusal(struct exchange *x)
 {
         struct custody_uses none = {0};
         const struct custody *c = custody_of(x->door);
-        uint32_t number;
+        struct custody_leaks leaks = {0};
         _cleanup_free_ char *where = NULL;
-        if (c->placeholders && custody_slots_leak(x->door, x->trailers, &none, &number, &where)) {
-                _cleanup_free_ char *place = str_fmt("trailer %s", where);
-                return custody_request_leaks(x->keys, number, place);
+        if (c->placeholders)
+                custody_slots_leak(x->door, x->trailers, &none, &leaks);
+        for (size_t i = 0; i < leaks.n; i++) {
+                char *place = str_fmt("trailer %s", leaks.list[i].where);
+                free(leaks.list[i].where);
+                leaks.list[i].where = place;
         }
+        char *leak = custody_request_rings(x->keys, &leaks);
+        if (leak)
+                return leak;
         if (!custody_slots_foreign(c, &x->host, x->origin.port, x->trailers, &none, false, &where))
                 return NULL;
         return str_fmt("trailer %s is where a credential stands, and none is taken from a trailer; "

@@ -60,8 +60,22 @@ void exchange_go_up(struct exchange *x)
                 upstream_get(x->door, x, &x->host, x->origin.port, x->origin.is_tls, x->gate.rule);
 }
 
+/* is_watched(x): its body is looked through first, or was and held a placeholder. */
+static bool is_watched(struct exchange *x)
+{
+        if (exchange_watch(x))
+                return true;
+        if (x->leak)
+                exchange_refuse_leak(x, x->leak);
+        return x->leak != NULL;
+}
+
 void exchange_judge(struct exchange *x)
 {
+        if (x->leak) {
+                exchange_refuse_leak(x, x->leak);
+                return;
+        }
         gate_free(&x->gate);
         gate_judge(x->door, &x->host, &x->origin, &x->req, x->body_state, x->body, &x->gate);
         if (custody_is_alarmed(x->door, x->host.text)) {
@@ -70,14 +84,14 @@ void exchange_judge(struct exchange *x)
         }
         switch (x->gate.answer) {
         case GATE_REFUSE:
-                if (!exchange_watch(x))
+                if (!is_watched(x))
                         exchange_refuse_by_rule(x);
                 break;
         case GATE_PASS:
                 exchange_go(x);
                 break;
         case GATE_ASK:
-                if (!exchange_watch(x))
+                if (!is_watched(x))
                         exchange_ask(x);
                 break;
         case GATE_NEEDS_BODY:

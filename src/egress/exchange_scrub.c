@@ -55,11 +55,13 @@ const struct scan_set *exchange_values(struct exchange *x)
         return x->origin.is_keeper ? NULL : scrub_values_at(x->door, &x->host, x->origin.port);
 }
 
-/* is_moved(h): does a header of the request replace its path at some servers? */
+/* is_moved(h): does a header of the request replace its path at some servers, or make a lender of
+ * any? Vault wraps what it is asked for in a token. */
 static bool is_moved(const struct head *h)
 {
         for (size_t i = 0; i < h->fields_n; i++)
-                if (override_moves(head_str(h, h->fields[i].name)))
+                if (override_moves(head_str(h, h->fields[i].name)) ||
+                    strcmp(head_str(h, h->fields[i].name), "x-vault-wrap-ttl") == 0)
                         return true;
         return false;
 }

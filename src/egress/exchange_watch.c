@@ -6,6 +6,7 @@
 #include "egress/exchange_int.h"
 
 #include "base/cleanup.h"
+#include "base/str.h"
 
 #include <stdlib.h>
 
@@ -39,17 +40,28 @@ static void on_end(void *ctx)
         seen(ctx);
 }
 
-/* on_bad(x, status, why): a leak (the alarm was rung), or a body that is broken, which need not be
- * told: it will not pass. */
+/* on_bad(x, status, why): a body that is broken, which need not be told: it will not pass. One that
+ * cannot be told from a leak is refused as one. */
 static void on_bad(void *ctx, int status, const char *why)
 {
         struct exchange *x = ctx;
         bool is_open = x->state == X_BODY || x->state == X_LOOK || x->state == X_ASKED;
         x->is_watch_over = true;
         if (status == 403 && is_open && !x->is_dead)
-                exchange_refuse_leak(x, why);
+                exchange_refuse_leak(x, x->leak ? x->leak : why);
         else
                 seen(x);
+}
+
+/* on_leak(x, why): the alarm was rung; what follows may hold the placeholders of other secrets. Who
+ * was waiting for a person's answer hears now. */
+static void on_leak(void *ctx, const char *why)
+{
+        struct exchange *x = ctx;
+        if (!x->leak)
+                x->leak = str_dup(why);
+        if (!x->is_dead && x->state == X_ASKED)
+                exchange_refuse_leak(x, x->leak);
 }
 
 static void on_idle(void *ctx)
@@ -62,7 +74,7 @@ static void on_idle(void *ctx)
 }
 
 static const struct custody_body_ops ops = {
-        .out = on_out, .end = on_end, .bad = on_bad, .idle = on_idle};
+        .out = on_out, .end = on_end, .bad = on_bad, .idle = on_idle, .leak = on_leak};
 
 static void on_timer(void *ctx)
 {

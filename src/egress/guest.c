@@ -257,15 +257,15 @@ static bool agree(struct guest *g, const struct hello *h, const char **why)
 static bool leaks(struct guest *g, const struct hello *h, const uint8_t *p, size_t n)
 {
         const struct host_name *host = h && h->has_sni ? &h->sni : &g->origin.host;
-        uint32_t number = custody_name_leaks(g->door, host);
-        char *words;
-        if (number) {
-                custody_alarm(g->door, number, "the name of a TLS handshake", host->text,
-                              g->origin.source_port);
-                words = custody_leak_words(g->door, number, "the name of a TLS handshake");
-        } else {
-                words = custody_bytes_leak(g->door, &g->origin, p, n, "a TLS handshake");
-        }
+        uint32_t numbers[CUSTODY_LEAKS_MAX];
+        size_t found = host->kind == HOST_NAME
+                               ? custody_text_all(g->door, host->text, host->len, numbers)
+                               : 0;
+        static const char where[] = "the name of a TLS handshake";
+        for (size_t i = 0; i < found; i++)
+                custody_alarm(g->door, numbers[i], where, host->text, g->origin.source_port);
+        char *words = found ? custody_leak_words(g->door, numbers[0], where)
+                            : custody_bytes_leak(g->door, &g->origin, p, n, "a TLS handshake");
         if (words)
                 drop(g, "tls", words);
         free(words);

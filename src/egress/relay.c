@@ -98,7 +98,8 @@ static bool leaks(struct relay *r, const void *p, size_t n)
         if (!set || r->kind != REQUEST_TCP ||
             scan_feed(&r->scan, set, p, n, false, &out, &hit) == 0)
                 return false;
-        custody_alarm(r->door, hit.tag, "a raw stream", r->origin.host.text, r->origin.source_port);
+        custody_alarm_hit(r->door, &hit, "a raw stream", r->origin.host.text,
+                          r->origin.source_port);
         char *words = custody_leak_words(r->door, hit.tag, "a raw stream");
         r->verdict = "deny";
         end(r, words);

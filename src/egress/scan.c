@@ -87,15 +87,34 @@ static bool is_large(const uint8_t *p, size_t n)
         return has_large;
 }
 
+/* other_numbers(p, n): a list of as many numbers with as many digits, which say nothing. */
+static uint8_t *other_numbers(const uint8_t *p, size_t n)
+{
+        uint8_t *own = malloc(n);
+        if (!own)
+                str_no_memory();
+        memcpy(own, p, n);
+        for (size_t at = 0, end; at < n; at = end + 1) {
+                for (end = at; end < n && p[end] >= '0' && p[end] <= '9';)
+                        end++;
+                memcpy(own + at, end - at == 3 ? "120" : "88", end - at <= 3 ? end - at : 0);
+        }
+        return own;
+}
+
 static void found(void *ctx, uint32_t writing, size_t start, size_t end)
 {
         const struct finding *f = ctx;
+        const struct scan_writing *w = &f->set->writings[writing];
+        bool is_list = w->stand_in && secret_form_is_list((enum secret_coding)w->coding);
         scan_matches_add(f->matches,
-                         (struct scan_match){.start = (int64_t)start,
-                                             .end = (int64_t)end,
-                                             .writing = writing,
-                                             .is_large = f->set->writings[writing].is_folded &&
-                                                         is_large(f->p + start, end - start)});
+                         (struct scan_match){
+                                 .start = (int64_t)start,
+                                 .end = (int64_t)end,
+                                 .writing = writing,
+                                 .own = is_list ? other_numbers(f->p + start, end - start) : NULL,
+                                 .is_large = f->set->writings[writing].is_folded &&
+                                             is_large(f->p + start, end - start)});
 }
 
 /* Short ones first, so that the longest that covers a byte is the one that is written last. The
@@ -127,6 +146,33 @@ static void patch(const struct scan_set *set, const struct scan_matches *m, uint
         }
 }
 
+/* tell_other(hit, tag): that one is there as well. */
+static void tell_other(struct scan_hit *hit, uint32_t tag)
+{
+        for (uint32_t i = 0; i < hit->others_n; i++)
+                if (hit->others[i] == tag)
+                        return;
+        if (tag != hit->tag && hit->others_n < SCAN_OTHERS)
+                hit->others[hit->others_n++] = tag;
+}
+
+/* tell_first(hit, w, at, len): it begins before all that were told, or is the longest there. */
+static void tell_first(struct scan_hit *hit, const struct scan_writing *w, uint64_t at,
+                       uint32_t len)
+{
+        uint32_t old = hit->tag;
+        bool had = hit->len > 0;
+        hit->tag = w->tag;
+        hit->coding = (enum secret_coding)w->coding;
+        hit->at = at;
+        hit->len = len;
+        for (uint32_t i = 0; i < hit->others_n; i++)
+                if (hit->others[i] == w->tag)
+                        hit->others[i] = hit->others[--hit->others_n];
+        if (had)
+                tell_other(hit, old);
+}
+
 /* settle(s, set, pass, hit): what began in the first ${pass} bytes is counted; what ends there is
  * forgotten, and what is found again in the next window too. */
 static size_t settle(struct scan *s, const struct scan_set *set, size_t pass, struct scan_hit *hit,
@@ -144,10 +190,10 @@ static size_t settle(struct scan *s, const struct scan_set *set, size_t pass, st
                         bool is_longer = one.start == first && hit &&
                                          one.end - one.start > (int64_t)hit->len;
                         if (hit && count == 0 && (one.start < first || is_longer))
-                                *hit = (struct scan_hit){.tag = w->tag,
-                                                         .coding = (enum secret_coding)w->coding,
-                                                         .at = s->at + (uint64_t)one.start,
-                                                         .len = (uint32_t)(one.end - one.start)};
+                                tell_first(hit, w, s->at + (uint64_t)one.start,
+                                           (uint32_t)(one.end - one.start));
+                        else if (hit)
+                                tell_other(hit, w->tag);
                         first = one.start < first ? one.start : first;
                 }
                 if (!is_here || one.end <= (int64_t)pass) {
@@ -248,6 +294,8 @@ size_t scan_feed(struct scan *s, const struct scan_set *set, const void *data, s
 {
         const uint8_t *p = data ? data : (const uint8_t *)"";
         size_t count = 0;
+        if (hit)
+                *hit = (struct scan_hit){0};
         if (!s->state && !(s->state = calloc(1, sizeof *s->state)))
                 str_no_memory();
         struct buf *held = &s->state->held;

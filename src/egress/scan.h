@@ -32,11 +32,14 @@ void scan_set_finger(struct scan_set *, uint32_t tag, const struct door_finger *
                      const char *stand_in, size_t n);
 bool scan_set_is_empty(const struct scan_set *);
 
+enum { SCAN_OTHERS = 15 };
 struct scan_hit {
         uint32_t tag;
         enum secret_coding coding;
         uint64_t at; /* offset in the stream */
         uint32_t len;
+        uint32_t others_n;
+        uint32_t others[SCAN_OTHERS]; /* tags of what else was found with it */
 };
 
 /* One stream. Zeroed is ready. A set that grows in the middle counts from then on. */
@@ -49,7 +52,8 @@ size_t scan_held(const struct scan *); /* bytes of memory */
 
 /* scan_feed(s, set, p, n, is_end, out, hit): more of the stream. Appends to ${out} what may pass,
  * with replacements made (texts without a stand-in stay as they are). Returns how many were found
- * (the ends of a long text are found beside it), the first of them in ${hit} (may be NULL). ${is_end}: nothing follows, so nothing is held back.
+ * (the ends of a long text are found beside it), the first of them in ${hit} (may be NULL), which has the tags of
+ * all. ${is_end}: nothing follows, so nothing is held back.
  */
 size_t scan_feed(struct scan *, const struct scan_set *, const void *, size_t, bool is_end,
                  struct buf *out, struct scan_hit *hit);

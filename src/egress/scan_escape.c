@@ -31,9 +31,23 @@ static int hex(uint8_t c)
         return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+/* percent_u(p, n): %u0073, as escape() of browsers writes it. */
+static struct scan_escape percent_u(const uint8_t *p, size_t n)
+{
+        unsigned v = 0;
+        size_t k = 2;
+        while (k < n && k < 6 && hex(p[k]) >= 0)
+                v = v << 4 | (unsigned)hex(p[k++]);
+        if (k == n && k < 6)
+                return (struct scan_escape){.is_open = true};
+        return (struct scan_escape){.len = k == 6 ? k : 0, .c = v < 0x80 ? (uint8_t)v : 0x80};
+}
+
 static struct scan_escape percent_unit(const uint8_t *p, size_t n)
 {
         size_t k = 1;
+        if (n > 1 && (p[1] | 0x20) == 'u')
+                return percent_u(p, n);
         for (int depth = 0;; depth++) {
                 if (k + 2 > n && (k == n || hex(p[k]) >= 0))
                         return (struct scan_escape){.is_open = true};
@@ -53,6 +67,41 @@ static bool is_base64(uint8_t c)
                c == '-' || c == '_' || c == '=';
 }
 
+/* brace_unit(p, n, k): \\u{73} and \\x{73}, whose digits begin at ${k}. */
+static struct scan_escape brace_unit(const uint8_t *p, size_t n, size_t k)
+{
+        size_t from = k;
+        unsigned v = 0;
+        while (k < n && k - from < DIGITS_MAX && hex(p[k]) >= 0)
+                v = v << 4 | (unsigned)hex(p[k++]);
+        if (k == n)
+                return (struct scan_escape){.is_open = true};
+        if (k == from || p[k] != '}')
+                return (struct scan_escape){0};
+        return (struct scan_escape){.len = k + 1, .c = v < 0x80 ? (uint8_t)v : 0x80};
+}
+
+static bool is_octal(uint8_t c)
+{
+        return c >= '0' && c <= '7';
+}
+
+/* octal_unit(p, n, k): \\163, as C, shells and git write it. \\0163 is one too, where three digits
+ * would be a control character, which no text has. */
+static struct scan_escape octal_unit(const uint8_t *p, size_t n, size_t k)
+{
+        size_t from = k, most = 3;
+        unsigned v = 0;
+        while (k < n && k - from < most && is_octal(p[k])) {
+                v = v << 3 | (unsigned)(p[k++] - '0');
+                if (k - from == 3 && p[from] == '0' && v < 0x20)
+                        most = 4;
+        }
+        if (k == n && k - from < most)
+                return (struct scan_escape){.is_open = true};
+        return (struct scan_escape){.len = k, .c = v < 0x80 ? (uint8_t)v : 0x80};
+}
+
 static struct scan_escape slash_unit(const uint8_t *p, size_t n)
 {
         size_t k = 1, digits = 0;
@@ -60,9 +109,13 @@ static struct scan_escape slash_unit(const uint8_t *p, size_t n)
                 k++;
         if (k == n)
                 return (struct scan_escape){.is_open = true};
-        if (p[k] == 'u' || p[k] == 'x') {
+        if ((p[k] == 'u' || p[k] == 'x') && k + 1 < n && p[k + 1] == '{')
+                return brace_unit(p, n, k + 2);
+        if (is_octal(p[k]))
+                return octal_unit(p, n, k);
+        if (p[k] == 'u' || p[k] == 'x' || p[k] == 'U') {
                 unsigned v = 0;
-                size_t want = p[k] == 'u' ? 4 : 2;
+                size_t want = p[k] == 'u' ? 4 : p[k] == 'U' ? 8 : 2;
                 while (digits < want && k + 1 + digits < n && hex(p[k + 1 + digits]) >= 0)
                         v = v << 4 | (unsigned)hex(p[k + 1 + digits++]);
                 if (digits < want && k + 1 + digits == n)
@@ -186,6 +239,18 @@ static struct scan_escape line_unit(const uint8_t *p, size_t n)
         return (struct scan_escape){.len = is_base64(p[k]) ? k + 1 : 0, .c = p[k]};
 }
 
+/* soft_unit(p, n): "=" and the end of a line, where quoted-printable breaks a long one. */
+static struct scan_escape soft_unit(const uint8_t *p, size_t n)
+{
+        int end = line_end(p + 1, n - 1);
+        size_t k = end > 0 ? (size_t)end + 1 : 0;
+        if (end == 0)
+                return (struct scan_escape){0};
+        if (end < 0 || k == n)
+                return (struct scan_escape){.is_open = true};
+        return (struct scan_escape){.len = p[k] > 0x20 && p[k] < 0x7f ? k + 1 : 0, .c = p[k]};
+}
+
 static bool is_line_unit(const uint8_t *p, size_t n)
 {
         return half_end(p, n, 'n', '\n') > 0 || half_end(p, n, 'r', '\r') > 0;
@@ -193,6 +258,8 @@ static bool is_line_unit(const uint8_t *p, size_t n)
 
 struct scan_escape scan_escape_read(const uint8_t *p, size_t n, bool is_line)
 {
+        if (*p == '=')
+                return soft_unit(p, n);
         struct scan_escape line =
                 is_line && is_line_unit(p, n) ? line_unit(p, n) : (struct scan_escape){0};
         if (line.len || line.is_open || *p == '\n' || *p == '\r')
@@ -215,16 +282,26 @@ static bool is_none(const uint8_t *p, size_t n)
         if (n < 2)
                 return false;
         if (*p == '%')
-                return hex(p[1]) < 0;
+                return hex(p[1]) < 0 && (p[1] | 0x20) != 'u';
         if (*p == '&')
                 return p[1] != '#' && (unsigned)((p[1] | 0x20) - 'a') >= 26;
-        return p[1] != '\\' && p[1] != 'u' && p[1] != '"' && p[1] != '/' && p[1] != 'x' &&
-               p[1] != '\'';
+        return p[1] != '\\' && (p[1] | 0x20) != 'u' && p[1] != '"' && p[1] != '/' && p[1] != 'x' &&
+               p[1] != '\'' && !is_octal(p[1]);
 }
 
 bool scan_is_line(const uint8_t *p, size_t at, size_t before)
 {
         return before != SCAN_NO_LINES && scan_base64_run(p, at, before) == SCAN_LINE_MIN;
+}
+
+/* half_line(p, from, n, before): where a line end begins whose first half is the last byte. */
+static size_t half_line(const uint8_t *p, size_t from, size_t n, size_t before)
+{
+        if (p[n - 1] != '\r' || before == SCAN_NO_LINES)
+                return n;
+        if (n - from > 1 && p[n - 2] == '=')
+                return n - 2;
+        return scan_is_line(p, n - 1, before) ? n - 1 : n;
 }
 
 /* next_of(p, from, n, special, before): where the next byte is that may begin an escape with this
@@ -234,11 +311,12 @@ static size_t next_of(const uint8_t *p, size_t from, size_t n, char special, siz
         for (size_t i = from; i < n; i++) {
                 const uint8_t *at = memchr(p + i, special, n - i);
                 if (!at) /* half of a line end may be the last that came */
-                        return special == '\n' && p[n - 1] == '\r' && scan_is_line(p, n - 1, before)
-                                       ? n - 1
-                                       : n;
+                        return special == '\n' ? half_line(p, from, n, before) : n;
                 i = (size_t)(at - p);
                 size_t start = special == '\n' && i > from && p[i - 1] == '\r' ? i - 1 : i;
+                if (start > from && p[start - 1] == '=' && before != SCAN_NO_LINES &&
+                    is_line_unit(at, n - i))
+                        return start - 1;
                 if (scan_is_line(p, start, before) && is_line_unit(at, n - i))
                         return start;
                 if (special != '\n' && !is_none(at, n - i))
@@ -259,6 +337,16 @@ size_t scan_escape_next(const uint8_t *p, size_t from, size_t n, size_t before,
                         first = cache[i];
         }
         return first;
+}
+
+/* is_octal_unit(u, len): backslashes and three digits and more. With fewer, not every letter can be
+ * said. */
+static bool is_octal_unit(const uint8_t *u, size_t len)
+{
+        size_t k = 0;
+        while (k < len && u[k] == '\\')
+                k++;
+        return len - k >= 3 && u[k] != 'x' && (u[k] | 0x20) != 'u';
 }
 
 void scan_escape_write(uint8_t *u, size_t len, uint8_t c, bool is_large)
@@ -287,6 +375,14 @@ void scan_escape_write(uint8_t *u, size_t len, uint8_t c, bool is_large)
                         v = 'X';
                 for (size_t i = end; i > k; v /= base)
                         u[--i] = (uint8_t)digits[v % base];
+        } else if (u[0] == '=') { /* a soft end of a line, and the letter */
+                u[len - 1] = c;
+        } else if (u[0] == '\\' && is_octal_unit(u, len)) {
+                for (size_t i = len, v = c; i > len - 3; v >>= 3)
+                        u[--i] = (uint8_t)('0' + (v & 7));
+        } else if (u[len - 1] == '}' && len > 4) {
+                u[len - 3] = (uint8_t)digits[c >> 4 & 15];
+                u[len - 2] = (uint8_t)digits[c & 15];
         } else if (u[0] == '%' || hex(u[len - 1]) >= 0) {
                 u[len - 2] = (uint8_t)digits[c >> 4 & 15];
                 u[len - 1] = (uint8_t)digits[c & 15];

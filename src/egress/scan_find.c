@@ -26,10 +26,11 @@ static bool check(const struct scan_set *s, const uint8_t *p, size_t end, uint16
         return is_tail;
 }
 
-/* quick(s, p): not 0 when a writing may end in these 8 bytes. */
-static inline uint8_t quick(const struct scan_set *s, const uint8_t *p)
+/* quick(s, p): the lowest bit is set when a writing may end in these 8 bytes. */
+static inline uint64_t quick(const struct scan_set *s, const uint8_t *p)
 {
-        return s->quick[secret_finger_hint(p) >> SCAN_QUICK_SHIFT];
+        uint16_t hint = secret_finger_hint(p);
+        return s->hints[hint >> 6] >> (hint & 63);
 }
 
 void scan_find(const struct scan_set *s, const uint8_t *p, size_t n, scan_found *fn, void *ctx)
@@ -39,8 +40,9 @@ void scan_find(const struct scan_set *s, const uint8_t *p, size_t n, scan_found 
         for (size_t i = 0; i + SECRET_HINT_BYTES <= n; i++) {
                 /* Four at once as long as there is nothing. */
                 while (i + SECRET_HINT_BYTES + 3 <= n &&
-                       !(quick(s, p + i) | quick(s, p + i + 1) | quick(s, p + i + 2) |
-                         quick(s, p + i + 3)))
+                       !((quick(s, p + i) | quick(s, p + i + 1) | quick(s, p + i + 2) |
+                          quick(s, p + i + 3)) &
+                         1))
                         i += 4;
                 if (i + SECRET_HINT_BYTES > n)
                         break;
@@ -62,7 +64,7 @@ bool scan_is_clean(const struct scan_set *s, const void *bytes, size_t n)
 {
         const uint8_t *p = bytes;
         for (size_t i = 0; i + SECRET_HINT_BYTES <= n; i++)
-                if (quick(s, p + i))
+                if (quick(s, p + i) & 1)
                         return false;
         /* Escapes hide more than the quick look sees. */
         return n < SECRET_HINT_BYTES ||

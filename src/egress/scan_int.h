@@ -19,16 +19,12 @@ struct scan_writing {
         uint8_t *stand_in; /* ${len} bytes, or NULL: it stays as it is */
 };
 
-enum { SCAN_QUICK_SHIFT = 2 };
-
 struct scan_set {
         bool is_secret; /* it has fingers: nobody may learn what is compared */
         uint8_t key[16];
         struct scan_writing *writings;
         uint32_t writings_n, writings_cap;
         uint32_t longest;
-        uint8_t quick[0x10000 >>
-                      SCAN_QUICK_SHIFT];          /* is there any with this beginning of a hint? */
         uint64_t hints[1024];                     /* a bit for each hint that a writing has */
         uint32_t by_hint[1 << 12], by_first[256]; /* heads of lists, index + 1; 0: none */
         uint64_t pairs[1024];                     /* a bit for each pair of first two bytes */

@@ -13,7 +13,8 @@
 static void fill_alphabet(uint32_t alphabet[256])
 {
         const uint32_t any = 1 << SECRET_RAW | 1 << SECRET_JSON | 1 << SECRET_HTML |
-                             1 << SECRET_HEAD | 1 << SECRET_TAIL;
+                             1 << SECRET_HEAD | 1 << SECRET_TAIL | 1 << SECRET_PLUS |
+                             0x1fu << SECRET_BYTES_JSON;
         const uint32_t b64 = 1 << SECRET_BASE64_0 | 1 << SECRET_BASE64_1 | 1 << SECRET_BASE64_2;
         const uint32_t url =
                 1 << SECRET_BASE64URL_0 | 1 << SECRET_BASE64URL_1 | 1 << SECRET_BASE64URL_2;
@@ -103,7 +104,6 @@ static struct scan_writing *add(struct scan_set *s, const struct scan_writing *f
         uint32_t pair = (uint32_t)a << 8 | b;
         s->pairs[pair >> 6] |= (uint64_t)1 << (pair & 63);
         s->hints[w->hint >> 6] |= (uint64_t)1 << (w->hint & 63);
-        s->quick[w->hint >> SCAN_QUICK_SHIFT] = 1;
         if (w->len > s->longest)
                 s->longest = w->len;
         return w;

@@ -1,5 +1,5 @@
-/* scan_wide.c - texts whose letters have two bytes each: UTF-16, of either order, with or without a
- * mark at its beginning. See scan_int.h; called by scan.c for each window. Pure.
+/* scan_wide.c - texts whose letters have two or four bytes each: UTF-16 and UTF-32, of either order,
+ * with or without a mark at the beginning. See scan_int.h; called by scan.c for each window. Pure.
  *
  * A letter, a zero and a letter begin a run; data that is no text has few of them, so that it costs
  * one look for zeros. */
@@ -39,17 +39,33 @@ static void found(void *ctx, uint32_t writing, size_t from, size_t to)
         scan_matches_add(w->matches, m);
 }
 
-/* run(v, p, n, start): the letters of the run that begins there; where it ends. */
-static size_t run(struct scan_view *v, const uint8_t *p, size_t n, size_t start)
+/* step_at(p, n, i): how many bytes a letter has in a text with the zero at ${i} behind its first
+ * letter; 0: it is none. What comes later may decide. */
+static size_t step_at(const uint8_t *p, size_t n, size_t i)
+{
+        if (i == 0 || !is_letter(p[i - 1]))
+                return 0;
+        if (i + 1 == n || is_letter(p[i + 1]))
+                return 2;
+        for (size_t k = 1; k < 3; k++)
+                if (i + k < n && p[i + k] != 0)
+                        return 0;
+        return i + 3 >= n || is_letter(p[i + 3]) ? 4 : 0;
+}
+
+/* run(v, p, n, start, step): the letters of the run that begins there; where it ends. */
+static size_t run(struct scan_view *v, const uint8_t *p, size_t n, size_t start, size_t step)
 {
         v->n = 0;
-        for (size_t i = start; i < n && is_letter(p[i]); i += 2) {
+        for (size_t i = start; i < n && is_letter(p[i]); i += step) {
                 v->bytes[v->n] = p[i];
                 v->off[v->n++] = (uint32_t)i;
-                if (i + 1 >= n || p[i + 1] != 0)
-                        return i + 1;
+                for (size_t k = 1; k < step; k++)
+                        if (i + k >= n || p[i + k] != 0)
+                                return i + k;
         }
-        return v->n ? (size_t)v->off[v->n - 1] + 2 : start;
+        size_t end = v->n ? (size_t)v->off[v->n - 1] + step : start;
+        return end < n ? end : n;
 }
 
 void scan_wide(const struct scan_set *set, const uint8_t *p, size_t n, bool is_end,
@@ -60,13 +76,12 @@ void scan_wide(const struct scan_set *set, const uint8_t *p, size_t n, bool is_e
                 const uint8_t *zero = memchr(p + at, 0, n - at);
                 if (!zero)
                         break;
-                size_t i = (size_t)(zero - p);
+                size_t i = (size_t)(zero - p), step = step_at(p, n, i);
                 at = i + 1;
-                bool is_run = i > 0 && is_letter(p[i - 1]) && (i + 1 == n || is_letter(p[i + 1]));
-                if (!is_run)
+                if (step == 0)
                         continue;
                 scan_view_room(view, n);
-                at = run(view, p, n, i - 1);
+                at = run(view, p, n, i - 1, step);
                 if (view->n >= SECRET_HINT_BYTES)
                         scan_find(set, view->bytes, view->n, found, &w);
                 if (is_end || at < n)

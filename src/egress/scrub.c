@@ -341,7 +341,8 @@ static void finish(struct scrub *s)
                 scrub_fail(s, "a gRPC message is cut off");
                 return;
         }
-        if (s->trailers && scrub_head(s->values, s->trailers, &why) < 0) {
+        if (s->trailers && (scrub_head(s->values, s->trailers, &why) < 0 ||
+                            (s->is_lent && (why = scrub_tokens_head(s->trailers))))) {
                 scrub_fail(s, why);
                 return;
         }
@@ -512,8 +513,8 @@ void scrub_answer(struct scrub *s, struct head *h, bool is_end)
         }
         bool is_shown = scrub_is_shown(s->door, s->what.host, s->what.port);
         s->is_shown = is_shown;
-        bool is_lent = h->status < 400 && scrub_tokens_lent(s);
-        if (is_lent && (why = scrub_tokens_head(h))) {
+        s->is_lent = scrub_tokens_lent(s);
+        if (s->is_lent && (why = scrub_tokens_head(h))) {
                 scrub_fail(s, why);
                 return;
         }
@@ -528,15 +529,15 @@ void scrub_answer(struct scrub *s, struct head *h, bool is_end)
         s->is_framed = s->is_grpc || (type && strncasecmp(head_str(h, type->value), CONNECT_TYPE,
                                                           strlen(CONNECT_TYPE)) == 0);
         if (h->status == 206) {
-                if (is_shown)
+                if (is_shown || s->is_lent)
                         why = "it is a part, which was not asked for and may cut a secret in two";
                 else if (head_find(h, "content-encoding"))
                         why = "it is a part of something compressed, which cannot be read";
-        } else if (is_shown && !scrub_is_ascii(h)) {
+        } else if ((is_shown || s->is_lent) && !scrub_is_ascii(h)) {
                 why = "it is in an alphabet that cannot be read here";
         } else if (undo_coding(s, h, &err) < 0) {
                 why = err.text;
-        } else if (is_lent && h->status / 100 == 2) {
+        } else if (s->is_lent) {
                 s->mode = SCRUB_WHOLE;
                 if (s->is_grpc || head_count(h, "content-type") > 1)
                         why = "a place that gives out tokens answers in a form that cannot be read";

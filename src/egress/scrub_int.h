@@ -41,6 +41,8 @@ struct scrub {
         struct head *trailers;
 
         bool is_shown; /* the origin knows a value */
+        bool is_lent;  /* it is of a place that lends credentials */
+        bool is_all;   /* where every text is one */
 
         /* gRPC and Connect: where in its frames the stream is */
         bool is_grpc, is_framed;
@@ -75,10 +77,10 @@ bool scrub_is_shown(struct door *, const struct host_name *, uint16_t port);
 bool scrub_is_ascii(const struct head *);
 
 /* scrub_tokens_lent(s): does it come from a place that lends credentials (policy/lenders.h), which
- * one of the box's secrets belongs to? scrub_tokens_head(h): why such an answer's head may not pass,
- * or NULL. */
+ * one of the box's secrets belongs to? scrub_tokens_head(h): why such an answer's head, or its
+ * trailers, may not pass, or NULL; cookies that it would set are taken out. */
 bool scrub_tokens_lent(struct scrub *);
-const char *scrub_tokens_head(const struct head *);
+const char *scrub_tokens_head(struct head *);
 void scrub_tokens_data(struct scrub *, const void *, size_t);
 bool scrub_tokens_end(struct scrub *);
 void scrub_tokens_free(struct scrub *);

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "egress/capture.h"
+#include "policy/cred_look.h"
 #include "policy/lenders.h"
 #include "policy/token_places.h"
 
@@ -54,23 +55,53 @@ bool scrub_tokens_lent(struct scrub *s)
         if (!custody_managed(c, s->what.host, s->what.port, NULL, NULL) &&
             !token_places(s->what.host))
                 return false;
-        return s->what.is_moved ||
-               lenders_place(s->what.host->text, s->what.path, s->what.query, s->what.query_len);
+        return lenders_place(s->what.host->text, s->what.path, s->what.query, s->what.query_len,
+                             &s->is_all) ||
+               s->what.is_moved;
 }
 
-/* Fields by which a token comes without a body: the fragment or query of a redirection, and
- * OpenStack's. */
-const char *scrub_tokens_head(const struct head *h)
+/* has_cookie(value): does it set one that is more than a flag? Which cookies are a session's cannot
+ * be told from those of a load balancer, and no client of such a place needs either. */
+static bool has_cookie(const char *value)
 {
+        const char *eq = strchr(value, '=');
+        return eq && strcspn(eq + 1, ";") >= DOOR_SECRET_MIN;
+}
+
+/* drop_cookies(h): of all that the answer sets. */
+static void drop_cookies(struct head *h)
+{
+        bool is_any = false;
+        for (size_t i = 0; i < h->fields_n; i++)
+                is_any |= strcmp(head_str(h, h->fields[i].name), "set-cookie") == 0 &&
+                          has_cookie(head_str(h, h->fields[i].value));
+        if (is_any)
+                head_drop(h, "set-cookie");
+}
+
+/* field_lends(name, value, n): a token may come without a body: in a field of its own (OpenStack's
+ * X-Subject-Token), in any other, or in the address of a redirection. */
+static bool field_lends(const char *name, const char *value, size_t n)
+{
+        bool is_address = strcmp(name, "location") == 0 || strcmp(name, "link") == 0 ||
+                          strcmp(name, "refresh") == 0 || strcmp(name, "content-location") == 0;
+        if (n < DOOR_SECRET_MIN)
+                return false;
+        return is_address ? capture_address(value, n)
+                          : lenders_field(name, strlen(name)) || cred_look(value, n) == CRED_SURE;
+}
+
+const char *scrub_tokens_head(struct head *h)
+{
+        drop_cookies(h);
         for (size_t i = 0; i < h->fields_n; i++) {
-                const char *name = head_str(h, h->fields[i].name);
-                const char *value = head_str(h, h->fields[i].value);
-                if (strcmp(name, "location") == 0 &&
-                    (strcasestr(value, "access_token=") || strcasestr(value, "id_token=") ||
-                     strcasestr(value, "refresh_token=")))
-                        return "a place that gives out tokens sends one in a redirection";
-                if (strcmp(name, "x-subject-token") == 0 || strcmp(name, "x-auth-token") == 0)
-                        return "a place that gives out tokens sends one in a field";
+                const struct field *f = &h->fields[i];
+                const char *name = head_str(h, f->name);
+                if (!field_lends(name, head_str(h, f->value), f->value_len))
+                        continue;
+                return strcmp(name, "location") == 0
+                               ? "a place that gives out tokens sends one in a redirection"
+                               : "a place that gives out tokens sends one in a field";
         }
         return NULL;
 }
@@ -128,22 +159,48 @@ static void ask(struct scrub *s)
         explicit_bzero(b.data, b.cap);
 }
 
+/* is_page(s): what says that nothing was lent is mostly a page for people, and passes when there is
+ * nothing in it that looks like a credential. */
+static bool is_page(const struct scrub *s)
+{
+        const uint8_t *p = s->whole.data;
+        for (size_t i = 0; i < s->whole.len; i++) /* a text, and nothing that is packed */
+                if ((p[i] < 0x20 && !strchr("\t\r\n", p[i])) || p[i] == 0)
+                        return false;
+        return s->head->status >= 300 && capture_is_clean((const char *)p, s->whole.len);
+}
+
+/* find(s): the tokens in it. False: it cannot pass. */
+static bool find(struct scrub *s)
+{
+        struct capture *c = &s->tokens->found;
+        struct err err = {0};
+        if (s->whole.len == 0 || capture_find(type_of(s->head), (const char *)s->whole.data,
+                                              s->whole.len, s->is_all, c, &err) == 0)
+                return true;
+        capture_free(c);
+        if (is_page(s))
+                return true;
+        if (s->head->status / 100 == 3) { /* where it leads is in its head, and passed */
+                wipe(&s->whole);
+                return true;
+        }
+        char *words =
+                str_fmt("the answer of a place that gives out tokens cannot be read: %s", err.text);
+        scrub_fail(s, words);
+        free(words);
+        return false;
+}
+
 bool scrub_tokens_end(struct scrub *s)
 {
-        struct err err = {0};
         if (!s->tokens) {
                 s->tokens = calloc(1, sizeof *s->tokens);
                 if (!s->tokens)
                         str_no_memory();
-                if (s->whole.len > 0 && capture_find(type_of(s->head), (const char *)s->whole.data,
-                                                     s->whole.len, &s->tokens->found, &err) < 0) {
-                        char *words = str_fmt("the answer of a place that gives out tokens cannot "
-                                              "be read: %s",
-                                              err.text);
-                        scrub_fail(s, words);
-                        free(words);
+                work_step(door_work(s->door), s->whole.len);
+                if (!find(s))
                         return false;
-                }
                 if (s->tokens->found.n > 0) {
                         ask(s);
                         return false;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* name_of(parent, name): GITHUB_TOKEN and "access_token" make GITHUB_TOKEN_ACCESS_TOKEN. */
 static char *name_of(const char *parent, const char *name, size_t n)
@@ -55,8 +56,33 @@ static void add_form(struct rule_secret *s, enum rule_form form, char *name)
                 free(name);
 }
 
+/* Tokens that have a header of their own, by the name under which they come. */
+static const struct {
+        const char *name, *header;
+} headers[] = {
+        {"client_token", "x-vault-token"}, /* Vault's logins */
+        {"raw_key", "x-api-key"},          /* Anthropic's login makes a key */
+};
+
+static void add_header(struct rule_secret *s, const char *name, size_t n)
+{
+        for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+                if (strlen(headers[i].name) == n && strncasecmp(headers[i].name, name, n) == 0)
+                        add_form(s, RULE_AS_HEADER, str_dup(headers[i].header));
+}
+
+/* has_form(s, form): does it have this form already? */
+static bool has_form(const struct rule_secret *s, const struct rule_secret_form *f)
+{
+        for (size_t i = 0; i < s->forms_n; i++)
+                if (s->forms[i].form == f->form && s->forms[i].name && f->name &&
+                    strcasecmp(s->forms[i].name, f->name) == 0)
+                        return true;
+        return false;
+}
+
 /* set_forms(s, name, is_aws): as a bearer, under its own name in a body (that is how a refresh
- * token goes back), and in the named places where the other secret is shown. */
+ * token goes back), in its own header, and in the named places where the other secret is shown. */
 static void set_forms(struct rule_secret *s, const char *name, size_t n, bool is_aws)
 {
         struct rule_secret_form old[RULE_FORMS_MAX];
@@ -71,12 +97,13 @@ static void set_forms(struct rule_secret *s, const char *name, size_t n, bool is
                 add_form(s, RULE_AS_BASIC, NULL);
                 add_form(s, RULE_AS_JSON, str_fmt("/%.*s", (int)n, name));
                 add_form(s, RULE_AS_FORM, str_fmt("%.*s", (int)n, name));
+                add_header(s, name, n);
         }
         for (size_t i = 0; i < old_n; i++) {
                 enum rule_form f = old[i].form;
                 bool is_kept = f == RULE_AS_HEADER || f == RULE_AS_QUERY || f == RULE_AS_COOKIE ||
                                f == RULE_AS_WS;
-                if (is_kept && !is_aws)
+                if (is_kept && !is_aws && !has_form(s, &old[i]))
                         add_form(s, f, old[i].name);
                 else
                         free(old[i].name);

@@ -80,7 +80,7 @@ static bool has_query(const char *q, size_t n, const char *name)
 struct asked {
         const char *host, *query;
         size_t host_n, query_n;
-        const char *who; /* lends there, once it is found */
+        const struct lender_place *found;
 };
 
 /* is_lender(ctx, path, n): a visit for each reading of the path; goes on until one is in the table. */
@@ -88,32 +88,44 @@ static bool is_lender(void *ctx, const char *path, size_t n)
 {
         struct asked *a = ctx;
         size_t len = bare(path, n);
-        for (const struct lender_place *p = lender_places; p->path && !a->who; p++)
+        for (const struct lender_place *p = lender_places; p->path && !a->found; p++)
                 if ((!*p->host || holds(p->host, a->host, a->host_n)) &&
                     holds(p->path, path, len) &&
                     (!*p->query || has_query(a->query, a->query_n, p->query)))
-                        a->who = p->who;
-        return !a->who;
+                        a->found = p;
+        return !a->found;
 }
 
-const char *lenders_place(const char *host, const char *path, const char *query, size_t n)
+const char *lenders_place(const char *host, const char *path, const char *query, size_t n,
+                          bool *is_all)
 {
         struct asked a = {
                 .host = host, .host_n = strlen(host), .query = query, .query_n = query ? n : 0};
         size_t len = strlen(path);
-        if (!is_lender(&a, path, len))
-                return a.who;
-
-        /* The box spells the path: /oauth%2Ftoken is the token endpoint of some servers. */
-        _cleanup_free_ char *plain = malloc(len + 1);
-        const char *why;
-        long plain_n = plain ? path_canon_decode(path, len, plain, &why) : -1;
-        if (plain_n < 0 || !readings_path(plain, (size_t)plain_n, is_lender, &a))
-                return a.who ? a.who : "a path that cannot be read with certainty";
-        return a.who;
+        *is_all = false;
+        if (is_lender(&a, path, len)) {
+                /* The box spells the path: /oauth%2Ftoken is the token endpoint of some servers. */
+                _cleanup_free_ char *plain = malloc(len + 1);
+                const char *why;
+                long plain_n = plain ? path_canon_decode(path, len, plain, &why) : -1;
+                if (plain_n < 0 ||
+                    (!readings_path(plain, (size_t)plain_n, is_lender, &a) && !a.found))
+                        return "a path that cannot be read with certainty";
+        }
+        *is_all = a.found && a.found->is_all;
+        return a.found ? a.found->who : NULL;
 }
 
-const char *lenders_field(const char *name, size_t n)
+/* fits(pattern, s, n): "*end" or the whole name. Asked of each row for each string of an answer. */
+static bool fits(const char *pattern, const char *s, size_t n)
+{
+        bool is_end = *pattern == '*';
+        size_t len = strlen(pattern + is_end);
+        return (is_end ? n >= len : n == len) && memcmp(s + n - len, pattern + is_end, len) == 0;
+}
+
+/* field_of(name, n): its row, or NULL. */
+static const struct lender_field *field_of(const char *name, size_t n)
 {
         char text[FIELD_MAX];
         size_t len = 0;
@@ -128,7 +140,20 @@ const char *lenders_field(const char *name, size_t n)
                 text[len++] = c;
         }
         for (const struct lender_field *f = lender_fields; f->name; f++)
-                if (holds(f->name, text, len))
-                        return strcmp(f->piece, "none") == 0 ? NULL : f->piece;
+                if (fits(f->name, text, len))
+                        return f;
         return NULL;
+}
+
+const char *lenders_name(const char *name, size_t n, bool *is_plain)
+{
+        const struct lender_field *f = field_of(name, n);
+        *is_plain = f && strcmp(f->piece, "none") == 0;
+        return f && !*is_plain ? f->piece : NULL;
+}
+
+const char *lenders_field(const char *name, size_t n)
+{
+        bool is_plain;
+        return lenders_name(name, n, &is_plain);
 }

@@ -3,14 +3,21 @@
 #ifndef POLICY_LENDERS_H
 #define POLICY_LENDERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-/* lenders_place(host, path, query, n): who lends there ("AWS STS"), in any reading of the path that a
- * common server has (readings.h), or NULL. ${path} is canonical; ${query} may be NULL. */
-const char *lenders_place(const char *host, const char *path, const char *query, size_t n);
+/* lenders_place(host, path, query, n, &is_all): who lends there ("AWS STS"), in any reading of the
+ * path that a common server has (readings.h), or NULL. ${path} is canonical; ${query} may be NULL.
+ * ${is_all}: every text in its answers is a secret, whatever it is called and looks like. */
+const char *lenders_place(const char *host, const char *path, const char *query, size_t n,
+                          bool *is_all);
 
 /* lenders_field(name, n): does a field of an answer that is called so hold a credential? NULL: no.
  * Else which piece of a key of AWS it is ("id", "key", "token"), or "". */
 const char *lenders_field(const char *name, size_t n);
+
+/* lenders_name(name, n, &is_plain): the same. ${is_plain}: a field of this name is known to hold none
+ * (an identifier, a scope). Fields that are neither are judged by what is in them (cred_look.h). */
+const char *lenders_name(const char *name, size_t n, bool *is_plain);
 
 #endif

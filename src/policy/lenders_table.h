@@ -3,8 +3,11 @@
 #ifndef POLICY_LENDERS_TABLE_H
 #define POLICY_LENDERS_TABLE_H
 
+#include <stdbool.h>
+
 struct lender_place {
         const char *path, *host, *query, *who; /* host and query "": any */
+        bool is_all;                           /* every text in its answers is a secret */
 };
 
 struct lender_field {

@@ -93,6 +93,20 @@ static void put_html(const char *text, size_t n, struct buf *out)
         }
 }
 
+static void put_plus(const char *text, size_t n, struct buf *out)
+{
+        for (size_t i = 0; i < n; i++)
+                buf_put_u8(out, (uint8_t)(text[i] == ' ' ? '+' : text[i]));
+}
+
+/* put_list(text, n, joint, is_hex, out): its bytes as numbers. */
+static void put_list(const char *text, size_t n, const char *joint, bool is_hex, struct buf *out)
+{
+        for (size_t i = 0; i < n; i++)
+                buf_put_fmt(out, is_hex ? "%s%02x" : "%s%u", i ? joint : "",
+                            (unsigned char)text[i]);
+}
+
 static void put(enum secret_coding coding, const char *text, size_t n, struct buf *out)
 {
         switch (coding) {
@@ -137,6 +151,24 @@ static void put(enum secret_coding coding, const char *text, size_t n, struct bu
         case SECRET_HTML:
                 put_html(text, n, out);
                 break;
+        case SECRET_PLUS:
+                put_plus(text, n, out);
+                break;
+        case SECRET_BYTES_JSON:
+                put_list(text, n, ",", false, out);
+                break;
+        case SECRET_BYTES:
+                put_list(text, n, ", ", false, out);
+                break;
+        case SECRET_BYTES_BLANK:
+                put_list(text, n, " ", false, out);
+                break;
+        case SECRET_PAIRS_COLON:
+                put_list(text, n, ":", true, out);
+                break;
+        case SECRET_PAIRS_BLANK:
+                put_list(text, n, " ", true, out);
+                break;
         case SECRET_CODINGS:
                 break;
         }
@@ -154,6 +186,7 @@ static bool is_own(enum secret_coding coding, const char *text, size_t n, const 
         case SECRET_PERCENT:
         case SECRET_JSON:
         case SECRET_HTML:
+        case SECRET_PLUS:
                 return len != n || memcmp(p, text, n) != 0;
         case SECRET_RAW:
         case SECRET_BASE64_0:
@@ -167,6 +200,11 @@ static bool is_own(enum secret_coding coding, const char *text, size_t n, const 
         case SECRET_BASE32_4:
         case SECRET_HEAD:
         case SECRET_TAIL:
+        case SECRET_BYTES_JSON:
+        case SECRET_BYTES:
+        case SECRET_BYTES_BLANK:
+        case SECRET_PAIRS_COLON:
+        case SECRET_PAIRS_BLANK:
                 return true;
         case SECRET_CODINGS:
                 break;

@@ -34,6 +34,13 @@ enum secret_coding {
         SECRET_HTML,    /* with &amp; &lt; &gt; &quot; &#39;; only where it differs */
         SECRET_HEAD,    /* the beginning of a long one, as a page that cuts it shows it */
         SECRET_TAIL,    /* its end */
+        SECRET_PLUS,    /* with + for blanks, as forms have it; only where there are blanks */
+        /* Lists of its bytes, as programs print them: */
+        SECRET_BYTES_JSON,  /* 115,107 */
+        SECRET_BYTES,       /* 115, 107 */
+        SECRET_BYTES_BLANK, /* 115 107 */
+        SECRET_PAIRS_COLON, /* 73:6b */
+        SECRET_PAIRS_BLANK, /* 73 6b */
         SECRET_CODINGS,
 };
 
@@ -54,6 +61,12 @@ static inline bool secret_form_is_nested(enum secret_coding inner, enum secret_c
 {
         return ((inner >= SECRET_BASE64_0 && inner <= SECRET_BASE64_2) || inner == SECRET_HEX) &&
                coding >= SECRET_BASE64_0 && coding <= SECRET_HEX;
+}
+
+/* secret_form_is_list(coding): are its letters numbers of ten digits? */
+static inline bool secret_form_is_list(enum secret_coding coding)
+{
+        return coding >= SECRET_BYTES_JSON && coding <= SECRET_BYTES_BLANK;
 }
 
 /* secret_form_put(coding, text, n, out): append that writing. False when the coding has none of its

@@ -124,8 +124,11 @@ static void pairs_fill(struct pairs *s)
 
 size_t secret_shape_find(const char *text, size_t n, size_t from, size_t *len)
 {
-        struct pairs pairs = {{0}};
-        pairs_fill(&pairs);
+        static struct pairs pairs; /* made once: each string of some answers is looked at */
+        static bool is_filled;
+        if (!is_filled)
+                pairs_fill(&pairs);
+        is_filled = true;
         for (size_t i = from; i + 1 < n; i++) {
                 size_t two = pair_of(text + i);
                 if (!(pairs.bits[two / 8] >> two % 8 & 1) || (i && shape_is_alnum(text[i - 1])))

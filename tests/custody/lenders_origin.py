@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """lenders_origin.py CERT KEY - an origin that lends credentials in whatever form it is asked for: the query's `type` is the
 Content-Type ("-" for none), `body` the answer, in which TOKEN, KEYID, SECRET and SESSION stand for fresh ones, `coding` gzip
-packs it, `status` and `location` are what they say. Every token that it gave out stands in the file `lent`, one in a line."""
+packs it, `status` and `location` are what they say, `field` is one more field. Every token that it gave out stands in the file `lent`, one in a line."""
 import gzip
 import http.server
 import secrets
@@ -42,6 +42,9 @@ class Origin(http.server.BaseHTTPRequestHandler):
             self.send_header("content-encoding", query["coding"])
         if query.get("location"):
             self.send_header("location", query["location"].replace("TOKEN", fresh("lent-")))
+        if query.get("field"):
+            name, _, value = query["field"].partition(": ")
+            self.send_header(name, value.replace("TOKEN", fresh("lent-")))
         self.send_header("content-length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)

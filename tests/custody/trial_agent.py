@@ -42,7 +42,7 @@ PLACES = {
 NAMES = ("TRIAL_BEARER", "TRIAL_APIKEY", "TRIAL_BASIC", "TRIAL_QUERY")
 HOSTS = (BEARER, APIKEY, BASIC, STRANGER, H2_STRANGER, MODEL, DENIED, ASKED, UNKNOWN)
 SLOTS = ("authorization", "x-api-key", "user-agent", "referer", "cookie", "x-custom", "header-name", "query", "query-name",
-         "path", "body", "json", "form", "multipart", "trailer")
+         "path", "body", "json", "form", "multipart", "trailer", "parts")
 SPLITS = ("whole", "halves", "bytes", "chunks", "chunk-bytes")
 FRAMES = ("length", "chunks", "bytes", "trailer", "header")
 CODINGS = ("identity", "gzip", "deflate", "br", "twice")
@@ -273,6 +273,14 @@ def leak():
         headers.append((slot, "a=b; s=" + text.replace(";", "%3b")))
     elif slot == "header-name":
         headers.append(("x-" + text.lower().replace("_", "-"), "1"))
+    elif slot == "parts":
+        writing, text = "raw", os.environ[name]
+        step = rng.randrange(7, 14)
+        pieces = [text[i:i + step] for i in range(0, len(text), step)]
+        if rng.random() < 0.5:
+            headers += [("x-%d" % i, piece) for i, piece in enumerate(pieces)]
+        else:
+            target += "?" + "&".join("a%d=%s" % pair for pair in enumerate(pieces))
     elif slot in ("query", "query-name", "path"):
         url = text if writing.startswith("percent") else "".join(c if c.isalnum() or c in "-_.~" else "%%%02X" % ord(c) for c in text)
         target += "?a=1&b=" + url if slot == "query" else "?a=1&%s=2" % url if slot == "query-name" else "/" + url + "/end"

@@ -37,6 +37,10 @@ def forms(text):
         found["base32/%d" % behind] = bytes(b"abcdefghijklmnopqrstuvwxyz234567"[int(part[i:i + 5], 2)] for i in range(0, len(part) - len(part) % 5, 5))
     if len(text) >= 40:
         found["first 32"], found["last 16"] = text[:32], text[-16:]
+    # Lists of numbers, made by printf's own means and not by the program's.
+    for base, name in (("%d", "ten"), ("%02x", "sixteen"), ("0x%02x", "c")):
+        for joint in (",", ", ", " ", ":"):
+            found["list %s %r" % (name, joint)] = joint.join(base % b for b in text).encode()
     return found
 
 
@@ -53,6 +57,10 @@ UNDO = [
     (re.compile(rb"%([0-9a-fA-F]{2})"), lambda m: bytes([int(m.group(1), 16)])),
     (re.compile(rb"\\u00([0-9a-fA-F]{2})"), lambda m: bytes([int(m.group(1), 16)])),
     (re.compile(rb"\\x([0-9a-fA-F]{2})"), lambda m: bytes([int(m.group(1), 16)])),
+    (re.compile(rb"\\[ux]\{0*([0-9a-fA-F]{1,2})\}"), lambda m: bytes([int(m.group(1), 16)])),
+    (re.compile(rb"%[uU]00([0-9a-fA-F]{2})"), lambda m: bytes([int(m.group(1), 16)])),
+    (re.compile(rb"\\([01][0-7]{2})"), lambda m: bytes([int(m.group(1), 8)])),
+    (re.compile(rb"=(?:\r?\n|(?:\\r)?\\n)"), lambda m: b""),
     (re.compile(rb"&#0*10;|&#[xX]0*[aA];"), lambda m: b"\n"),
     (re.compile(rb"&#(\d{2,3});"), lambda m: bytes([int(m.group(1)) & 255])),
     (re.compile(rb"&#[xX]([0-9a-fA-F]{2});"), lambda m: bytes([int(m.group(1), 16)])),
@@ -95,7 +103,7 @@ class Search:
         small = data.lower()
         for name, writings in self.texts:
             for form, text, folded in writings:
-                at = small.find(folded) if form == "hex" or form.startswith("base32") else data.find(text)
+                at = small.find(folded) if form == "hex" or form.startswith(("base32", "list")) else data.find(text)
                 if at >= 0:
                     self.hits += 1
                     print(name, form + how, where, "behind", data[max(0, at - 48):at])

@@ -45,6 +45,30 @@ static void put_escaped(struct buf *out, uint8_t c, uint8_t how)
                 buf_put_u8(out, c);
                 return;
         }
+        if (how & 32) {
+                switch (how & 7) {
+                case 0:
+                        buf_put_fmt(out, "\\%03o", c);
+                        return;
+                case 1:
+                        buf_put_fmt(out, "\\u{%x}", c);
+                        return;
+                case 2:
+                        buf_put_fmt(out, "%%u%04x", c);
+                        return;
+                case 3:
+                        buf_put_fmt(out, "\\U%08X", c);
+                        return;
+                case 4:
+                        buf_put_fmt(out, "=\r\n%c", c);
+                        return;
+                case 5:
+                        buf_put_fmt(out, "\\0%03o", c);
+                        return;
+                default:
+                        break;
+                }
+        }
         buf_put_str(out, prefix[how & 7]);
         buf_put_fmt(out, how & 16 ? "%02X" : "%02x", c);
         if ((how & 5) == 5 && prefix[how & 7][0] == '&')

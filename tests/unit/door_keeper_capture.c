@@ -82,6 +82,10 @@ static void tokens(void)
         capture(0, "api.example.org", "id_token", "fake_id_token_12345");
         check(strstr(line, "secret MAIN_ID_TOKEN ") == line,
               "without a secret it belongs to the one whose place it is", "%s", line);
+        capture(0, "vault.example.net", "client_token", "fake_client_token_1");
+        check_str("a token of Vault's has its header", line,
+                  "secret CAPTURED_CLIENT_TOKEN from env at vault.example.net as bearer,basic,json "
+                  "/client_token,form client_token,header x-vault-token");
         capture(0, "other.example.net", "id_token", "fake_id_token_67890");
         check_str("or to nobody", line,
                   "secret CAPTURED_ID_TOKEN from env at other.example.net as bearer,basic,json "

@@ -69,9 +69,21 @@ static void each_split(const struct scan_set *set, const char *name, const char 
 }
 
 static const char *const names[SECRET_CODINGS] = {
-        "raw",         "base64 0",    "base64 1", "base64 2", "base64url 0", "base64url 1",
-        "base64url 2", "hexadecimal", "base32 0", "base32 1", "base32 2",    "base32 3",
-        "base32 4",    "percent",     "json",     "html",     "its head",    "its tail"};
+        "raw",          "base64 0",    "base64 1", "base64 2", "base64url 0", "base64url 1",
+        "base64url 2",  "hexadecimal", "base32 0", "base32 1", "base32 2",    "base32 3",
+        "base32 4",     "percent",     "json",     "html",     "its head",    "its tail",
+        "+ for blanks", "115,107",     "115, 107", "115 107",  "73:6b",       "73 6b"};
+
+/* other_numbers(b, from): what takes the place of a list: as many digits, and nothing of it. */
+static void other_numbers(struct buf *b, size_t from)
+{
+        for (size_t at = from, end; at < b->len; at = end + 1) {
+                for (end = at; end < b->len && b->data[end] >= '0' && b->data[end] <= '9';)
+                        end++;
+                if (end > at)
+                        memcpy(b->data + at, end - at == 3 ? "120" : "88", end - at);
+        }
+}
 
 static void every_writing(const struct scan_set *set)
 {
@@ -80,7 +92,12 @@ static void every_writing(const struct scan_set *set)
                 buf_put_str(&in, "{\"it is\":\"");
                 buf_put_str(&want, "{\"it is\":\"");
                 bool is_there = secret_form_put((enum secret_coding)c, value, strlen(value), &in);
-                secret_form_put((enum secret_coding)c, stand, strlen(stand), &want);
+                size_t from = want.len;
+                bool is_list = secret_form_is_list((enum secret_coding)c);
+                secret_form_put((enum secret_coding)c, is_list ? value : stand, strlen(stand),
+                                &want);
+                if (is_list)
+                        other_numbers(&want, from);
                 buf_put_str(&in, "\", \"and\": 1}\n");
                 buf_put_str(&want, "\", \"and\": 1}\n");
                 if (is_there)
@@ -107,6 +124,14 @@ static void escapes(const struct scan_set *set)
                 {"each letter %5cu00XX", "%%5cu%04x", "%%5cu%04x"},
                 {"each letter %26%23xXX;", "%%26%%23x%02x;", "%%26%%23x%02x;"},
                 {"each letter &#37;XX", "&#37;%02x", "&#37;%02x"},
+                {"each letter \\NNN", "\\%03o", "\\%03o"},
+                {"each letter \\0NNN", "\\0%03o", "\\0%03o"},
+                {"each letter \\\\NNN", "\\\\%03o", "\\\\%03o"},
+                {"each letter \\u{XX}", "\\u{%02x}", "\\u{%02x}"},
+                {"each letter \\u{00XX}", "\\u{%04x}", "\\u{%04x}"},
+                {"each letter \\x{XX}", "\\x{%02x}", "\\x{%02x}"},
+                {"each letter \\U000000XX", "\\U%08x", "\\U%08x"},
+                {"each letter %u00XX", "%%u%04x", "%%u%04x"},
         };
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
                 for (size_t every = 1; every <= 9; every += 4) {
@@ -169,6 +194,51 @@ static void lines(const struct scan_set *set)
                         buf_free(&a);
                         buf_free(&b);
                 }
+}
+
+/* Quoted-printable breaks a line behind "=", whatever stands there. */
+static void soft_lines(const struct scan_set *set)
+{
+        static const char *const ends[] = {"=\n", "=\r\n", "=\\n", "=\\r\\n"};
+        for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+                for (size_t cut = 1; cut < strlen(value); cut += 5) {
+                        struct buf in = {0}, want = {0};
+                        buf_put_fmt(&in, "the key: %.*s%s%s\n", (int)cut, value, ends[k],
+                                    value + cut);
+                        buf_put_fmt(&want, "the key: %.*s%s%s\n", (int)cut, stand, ends[k],
+                                    stand + cut);
+                        each_split(set, "a soft end of a line", buf_cstr(&in), in.len,
+                                   buf_cstr(&want));
+                        buf_free(&in);
+                        buf_free(&want);
+                }
+}
+
+/* Forms write a blank as +. */
+static void blanks(void)
+{
+        static const char with[] = "four words & twelve 12";
+        struct scan_set *set = scan_set_new((const uint8_t *)"0123456789abcdef");
+        scan_set_text(set, 3, with, strlen(with));
+        static const char form[] = "a=1&b=four+words+%26+twelve+12&c";
+        CHECK("blanks as +", scan_look(set, form, strlen(form), NULL));
+        scan_set_free(set);
+}
+
+/* Every text that is found is told, not the first alone. */
+static void tells_all(void)
+{
+        struct scan_set *set = scan_set_new((const uint8_t *)"0123456789abcdef");
+        scan_set_text(set, 3, "fake-first-text-of-many", 23);
+        scan_set_text(set, 5, "fake-other-text-of-many", 23);
+        scan_set_text(set, 6, "fake-third-text-of-many", 23);
+        static const char text[] = "x fake-other-text-of-many y fake-first-text-of-many and "
+                                   "fake-other-text-of-many\n";
+        struct scan_hit hit;
+        CHECK("several are found", scan_look(set, text, strlen(text), &hit));
+        CHECK("the first, and each of the others once",
+              hit.tag == 5 && hit.at == 2 && hit.others_n == 1 && hit.others[0] == 3);
+        scan_set_free(set);
 }
 
 static void nothing_held(const struct scan_set *set)
@@ -302,6 +372,37 @@ static void wide(const struct scan_set *set)
         }
 }
 
+/* UTF-32 of either order. */
+static void wider(const struct scan_set *set)
+{
+        for (int order = 0; order < 2; order++) {
+                struct buf in = {0}, want = {0};
+                buf_put(&in, "\1\2\0\3", 4);
+                buf_put(&want, "\1\2\0\3", 4);
+                for (size_t i = 0; value[i]; i++) {
+                        buf_put(&in, "\0\0", order ? 3 : 0);
+                        buf_put(&in, value + i, 1);
+                        buf_put(&in, "\0\0", order ? 0 : 3);
+                        buf_put(&want, "\0\0", order ? 3 : 0);
+                        buf_put(&want, stand + i, 1);
+                        buf_put(&want, "\0\0", order ? 0 : 3);
+                }
+                buf_put(&in, "\1\2\0\3", 4);
+                buf_put(&want, "\1\2\0\3", 4);
+                bool is_good = true;
+                for (size_t step = 1; step <= in.len && is_good; step++) {
+                        struct buf got = {0};
+                        size_t hits = run(set, (const char *)in.data, in.len, step, &got);
+                        is_good = hits > 0 && got.len == want.len &&
+                                  memcmp(got.data, want.data, want.len) == 0;
+                        check(is_good, "UTF-32", "order %d, step %zu", order, step);
+                        buf_free(&got);
+                }
+                buf_free(&in);
+                buf_free(&want);
+        }
+}
+
 /* What is held back does not depend on what it is: a right guess of any length, in any writing,
  * looks like a wrong one. */
 static void no_oracle(const struct scan_set *set)
@@ -393,6 +494,10 @@ int main(void)
         every_writing(set);
         escapes(set);
         lines(set);
+        soft_lines(set);
+        wider(set);
+        blanks();
+        tells_all();
         nothing_held(set);
         let_go(set);
         wide(set);

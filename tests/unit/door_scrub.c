@@ -465,19 +465,69 @@ static void tokens(void)
                  "</Credentials></R>",
                  3, "ASIAFAKEFAKEFAKE"},
                 {"an answer without one", "application/json", "{\"error\":\"slow_down\"}", 0, NULL},
+                {"a name that no row has", "application/json",
+                 "{\"runner\":{\"id\":7},\"encoded_jit\":\"x9Kd02mfLs93jfQ8ZaB1\"}", 1,
+                 "x9Kd02mfLs93jfQ8ZaB1"},
+                {"a known shape where an identifier stands", "application/json",
+                 "{\"id\":\"hvs.CAESIJ93mfLs93jfQ8ZaB1x9Kd02\"}", 1,
+                 "hvs.CAESIJ93mfLs93jfQ8ZaB1x9Kd02"},
+                {"identifiers", "application/json",
+                 "{\"organization\":{\"uuid\":\"3f2504e0-4f89-41d3-9a0c-0305e82c3301\"},\"node_id\":"
+                 "\"MDEwOlJlcG9zaXRvcnkxMjk2MjY5\",\"request_id\":\"req_011CSHoEeqs5C35K2UUqR7\"}",
+                 0, NULL},
+                {"a value in a list of keys", "application/json",
+                 "{\"keys\":[{\"keyName\":\"key1\",\"value\":\"q8ZaB1x9Kd02mfLs93jf==\"}]}", 1,
+                 "q8ZaB1x9Kd02mfLs93jf=="},
+                {"an unknown element of XML", "text/xml",
+                 "<R><Made>x9Kd02mfLs93jfQ8ZaB1</Made><RequestId>x9Kd02mfLs93jfQ8ZaB1</RequestId>"
+                 "</R>",
+                 1, "x9Kd02mfLs93jfQ8ZaB1"},
         };
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
                 struct capture c;
                 struct err err = {0};
-                int r = capture_find(all[i].type, all[i].body, strlen(all[i].body), &c, &err);
+                int r = capture_find(all[i].type, all[i].body, strlen(all[i].body), false, &c,
+                                     &err);
                 check(r == 0 && c.n == all[i].n, all[i].name, "%zu tokens, %s", c.n, err.text);
                 if (c.n > 0)
                         check_str(all[i].name, c.tokens[0].value, all[i].first);
                 capture_free(&c);
         }
         struct capture c;
-        CHECK("broken JSON", capture_find("", "{\"access_token\":", 16, &c, NULL) < 0);
+        CHECK("broken JSON", capture_find("", "{\"access_token\":", 16, false, &c, NULL) < 0);
         capture_free(&c);
+        static const char *const bad[] = {
+                "{\"note\":\"use x9Kd02mfLs93jfQ8ZaB1 now\"}",
+                "{\"x9Kd02mfLs93jfQ8ZaB1\":true}",
+                "{\"body\":\"{\\\"k\\\":\\\"x9Kd02mfLs93jfQ8ZaB1\\\"}\"}",
+                "{\"url\":\"https://a.test/cb#access_token=short-one\"}",
+                "{\"clone_url\":\"https://me:hunter2hunter2@a.test/x\"}",
+                "{\"description\":\"-----BEGIN RSA PRIVATE KEY-----\\nabc\"}",
+                "<R>x9Kd02mfLs93jfQ8ZaB1<a/></R>",
+                "<R a=\"x9Kd02mfLs93jfQ8ZaB1\"/>",
+                "<R></R x9Kd02mfLs93jfQ8ZaB1>",
+                "<x9Kd02mfLs93jfQ8ZaB1/>",
+                "x9Kd02mfLs93jfQ8ZaB1=1&b=2",
+        };
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+                check(capture_find("", bad[i], strlen(bad[i]), false, &c, NULL) < 0, bad[i],
+                      "passes with %zu", c.n);
+                capture_free(&c);
+        }
+        static const char wrapped[] =
+                "{\"data\":{\"word\":\"correct horse\",\"id\":\"plain-name\"}}";
+        CHECK("where every text is a secret",
+              capture_find("", wrapped, sizeof wrapped - 1, true, &c, NULL) == 0 && c.n == 1);
+        capture_free(&c);
+        struct buf long_one = {0};
+        buf_put_str(&long_one, "{\"token\":\"");
+        for (int i = 0; i < 20000; i++)
+                buf_put_u8(&long_one, (uint8_t)('a' + i % 26));
+        buf_put_str(&long_one, "\"}");
+        CHECK("a token that the keeper would not take ends the answer and not the keeper",
+              capture_find("", (const char *)long_one.data, long_one.len, false, &c, NULL) < 0);
+        capture_free(&c);
+        buf_free(&long_one);
         struct buf b = {0};
         capture_put(CAPTURE_FORM, "a+b/c", &b);
         check_str("a placeholder in a form", buf_cstr(&b), "a%2Bb%2Fc");

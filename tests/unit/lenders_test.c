@@ -7,7 +7,8 @@
 
 static const char *place(const char *host, const char *path, const char *query)
 {
-        return lenders_place(host, path, query, query ? strlen(query) : 0);
+        bool is_all;
+        return lenders_place(host, path, query, query ? strlen(query) : 0, &is_all);
 }
 
 static void places(void)
@@ -39,6 +40,30 @@ static void places(void)
                 {"vault.example.test", "/v1/auth/approle/login", NULL},
                 {"vault.example.test", "/v1/aws/creds/role", NULL},
                 {"npm.example.test", "/-/user/org.couchdb.user:me", NULL},
+                {"slack.com", "/api/oauth.v2.access", NULL},
+                {"hub.docker.com", "/v2/users/login", NULL},
+                {"hub.docker.com", "/v2/access-tokens", NULL},
+                {"identitytoolkit.googleapis.com", "/v1/accounts:signInWithPassword", "key=x"},
+                {"securetoken.googleapis.com", "/v1/token", NULL},
+                {"iamcredentials.googleapis.com", "/v1/projects/-/serviceAccounts/x:signBlob",
+                 NULL},
+                {"management.azure.com", "/subscriptions/1/x/listConnectionStrings", NULL},
+                {"graph.microsoft.com", "/v1.0/applications/1/addPassword", NULL},
+                {"api.openai.com", "/v1/organization/projects/p/service_accounts", NULL},
+                {"api.openai.com", "/v1/organization/admin_api_keys", NULL},
+                {"api.anthropic.com", "/api/oauth/claude_cli/create_api_key", NULL},
+                {"conjur.example.test", "/authn-jwt/a/b/authenticate", NULL},
+                {"huggingface.co", "/api/models/a/b/xet-read-token/main", NULL},
+                {"api.cloudflare.com", "/client/v4/user/tokens/1/value", NULL},
+                {"api.digitalocean.com", "/v2/registry/docker-credentials", NULL},
+                {"api.heroku.com", "/oauth/authorizations", NULL},
+                {"rubygems.org", "/api/v1/oidc/api_key_roles/r/assume_role", NULL},
+                {"crates.io", "/api/v1/me/tokens", NULL},
+                {"k8s.example.test", "/api/v1/namespaces/n/serviceaccounts/s/token", NULL},
+                {"git.example.test", "/api/v1/users/me/tokens", NULL},
+                {"api.bitbucket.org", "/site/oauth2/access_token", NULL},
+                {"vault.example.test", "/v1/sys/wrapping/unwrap", NULL},
+                {"id.example.test", "/realms/r/clients/1/client-secret", NULL},
         };
         static const char *const no[][3] = {
                 {"example.test", "/tokenise", NULL},
@@ -47,6 +72,9 @@ static void places(void)
                 {"api.example.test", "/v1/chat/completions", "session=1"},
                 {"b--x-s3.s3express-az.r.amazonaws.com", "/object", "x-id=GetObject"},
                 {"mysts.example.test", "/", NULL},
+                {"api.anthropic.com", "/v1/messages/count_tokens", NULL},
+                {"api.example.test", "/v1/projects/1/export/csv", NULL},
+                {"chatgpt.com", "/backend-api/codex/models", NULL},
         };
         for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
                 check(place(yes[i][0], yes[i][1], yes[i][2]) != NULL, yes[i][1], "lends");
@@ -57,10 +85,19 @@ static void places(void)
 static void fields(void)
 {
         static const char *const yes[][2] = {
-                {"access_token", ""},        {"accessToken", ""},  {"ns:Access-Token", ""},
-                {"AccessKeyId", "id"},       {"access_key", "id"}, {"SecretAccessKey", "key"},
-                {"a:SESSIONTOKEN", "token"}, {"token", ""},        {"client_secret", ""},
+                {"access_token", ""},
+                {"accessToken", ""},
+                {"ns:Access-Token", ""},
+                {"AccessKeyId", "id"},
+                {"access_key", "id"},
+                {"SecretAccessKey", "key"},
+                {"a:SESSIONTOKEN", "token"},
+                {"token", ""},
+                {"client_secret", ""},
                 {"WebIdentityToken", ""},
+                {"raw_key", ""},
+                {"secretText", ""},
+                {"primaryConnectionString", ""},
         };
         static const char *const no[] = {"",      "token_type", "NextToken",    "next_page_token",
                                          "scope", "expires_in", "hashed_token", "AccessKeyIdX"};
@@ -70,6 +107,15 @@ static void fields(void)
         }
         for (size_t i = 0; i < sizeof no / sizeof *no; i++)
                 check(lenders_field(no[i], strlen(no[i])) == NULL, no[i], "is a credential");
+        bool is_plain;
+        static const char *const plain[] = {
+                "id",           "node_id", "request_id", "scope", "authorization_code",
+                "SECRET_BLOCK", "x5c"};
+        for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+                check(!lenders_name(plain[i], strlen(plain[i]), &is_plain) && is_plain, plain[i],
+                      "is none");
+        CHECK("a name that nobody knows is neither",
+              !lenders_name("made", 4, &is_plain) && !is_plain);
         char longest[4096];
         memset(longest, 'x', sizeof longest);
         memcpy(longest + sizeof longest - 6, "_token", 6);

@@ -1,0 +1,90 @@
+/* cred_look_test.c - what looks like a credential, and what people and programs write besides. */
+#include "policy/cred_look.h"
+#include "policy/lenders.h"
+#include "unit/check.h"
+
+#include <string.h>
+
+static void looks(void)
+{
+        static const char *const sure[] = {
+                "ghp_x9Kd02mfLs93jfQ8ZaB1x9Kd02mfLs93jfQ8",
+                "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P",
+                "-----BEGIN EC PRIVATE KEY-----\nMHcCAQ",
+                "https://hooks.slack.com/services/T000/B000/XXXXXXXX",
+                "https://me:s3cret@example.test/x.git",
+                "the key is ghp_x9Kd02mfLs93jfQ8ZaB1x9Kd02mfLs93jfQ8.",
+        };
+        static const char *const maybe[] = {
+                "3da541559918a808c2402bba5012f6c60b27661c",
+                "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+                "8M7wS6hCpXVc-DoRnPPY_UCWPgy8aea4Wy6kCe5T",
+                "JBSWY3DPEHPK3PXPJBSWY3DP",
+                "Token token=x9Kd02mfLs93jfQ8ZaB1",
+                "qwhzkdmvbtxpslcjrfgnyaeoqwhzkd",
+                "293847561029384756102938475610",
+                "aQ9/b+C9dEf7Gh1iJ3/kL5mN7w=",
+        };
+        static const char *const no[] = {
+                "",
+                "hunter2",
+                "3f2504e0-4f89-41d3-9a0c-0305e82c3301",
+                "2026-11-17T21:38:00.123456789Z",
+                "arn:aws:sts::123456789012:assumed-role/demo/TestAR",
+                "urn:ietf:params:oauth:token-type:access_token",
+                "https://www.googleapis.com/auth/cloud-platform",
+                "https://sts.amazonaws.com/doc/2011-06-15/",
+                "claude-sonnet-4-5-20250929",
+                "ServiceAccountTokenCreator",
+                "organization.project.service_account.api_key",
+                "AADSTS70016: Trace ID: 3f2504e0-4f89-41d3-9a0c-0305e82c3301 Timestamp: 2026-11-17 21:38:00Z",
+                "someone.with.a.long.name@example.co.uk",
+                "user:read write:packages admin:org",
+                "%7B%22Version%22%3A%222012-10-17%22%2C%22Statement%22%3A%5B%5D%7D",
+                "ip-10-0-12-34.eu-west-1.compute.internal",
+                "invalid_grant: the authorization code has expired",
+                "1234567890123456789",
+        };
+        for (size_t i = 0; i < sizeof sure / sizeof *sure; i++)
+                check(cred_look(sure[i], strlen(sure[i])) == CRED_SURE, sure[i], "is a credential");
+        for (size_t i = 0; i < sizeof maybe / sizeof *maybe; i++)
+                check(cred_look(maybe[i], strlen(maybe[i])) == CRED_MAYBE, maybe[i],
+                      "looks like one: %d", cred_look(maybe[i], strlen(maybe[i])));
+        for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+                check(cred_look(no[i], strlen(no[i])) == CRED_NO, no[i], "is none: %d",
+                      cred_look(no[i], strlen(no[i])));
+}
+
+static bool is_named(const char *name, size_t n)
+{
+        return lenders_field(name, n) != NULL;
+}
+
+static void addresses(void)
+{
+        static const char *const yes[] = {
+                "https://a.test/cb#access_token=abcdefgh",
+                "/cb?x=1&id_token=abcdefgh",
+                "/cb?to=%2Fx%3Ftoken%3Dabcdefgh",
+                "app:/x#a=1;refresh_token=abcdefgh",
+                "/cb?q=ghp_x9Kd02mfLs93jfQ8ZaB1x9Kd02mfLs93jfQ8",
+        };
+        static const char *const no[] = {
+                "https://a.test/cb?code=abcdefghijkl&state=x9Kd02mfLs93jfQ8ZaB1",
+                "/access_token/abcdefgh",
+                "/x?token=short",
+                "/x?next_token=abcdefghi",
+                "token=abcdefghij",
+        };
+        for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+                check(cred_look_params(yes[i], strlen(yes[i]), is_named), yes[i], "carries one");
+        for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+                check(!cred_look_params(no[i], strlen(no[i]), is_named), no[i], "carries none");
+}
+
+int main(void)
+{
+        looks();
+        addresses();
+        return check_end();
+}
