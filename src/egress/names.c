@@ -138,7 +138,7 @@ void names_hold(struct names *n, bool is_held)
 
 size_t names_held(const struct names *n)
 {
-        return sizeof *n + n->n * sizeof(struct host_name) + n->cap * sizeof *n->by_number +
+        return sizeof *n + n->n * sizeof(struct host_name) + n->cap * sizeof(struct host_name *) +
                n->slots_n * sizeof *n->slots;
 }
 

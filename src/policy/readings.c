@@ -316,7 +316,7 @@ bool readings_may_begin(const char *name, size_t len, const struct readings_name
 
 bool readings_name_is(const char *name, size_t len, const char *want)
 {
-        struct readings_names one, names;
+        struct readings_names one = {0}, names = {0};
         readings_want(want, &one);
         readings_names(name, len, true, &names);
         for (size_t i = 0; i < names.n; i++)
