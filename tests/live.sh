@@ -297,8 +297,12 @@ echo x >narrow2
 echo secret >private.txt && chmod 600 private.txt
 echo secret >kept && chmod 640 kept
 mkdir -p shut && chmod 700 shut && echo x >shut/in
+for i in 1 2 3 4 5 6 7 8; do # neighbours by their inodes
+	echo x >"public$i"
+	echo x >"private$i" && chmod 600 "private$i"
+done
 box=$tag-moved
-"$ostiary" run --live --name "$box" -- sh -c 'umask 0; mv open inner/moved; mv narrow1 was; chmod 666 was; rm was2; ln narrow2 was2; chmod 666 was2
+"$ostiary" run --live --name "$box" -- sh -c 'umask 0; chmod 644 public*; mv open inner/moved; mv narrow1 was; chmod 666 was; rm was2; ln narrow2 was2; chmod 666 was2
 	echo y >inner/moved/new; cp inner/moved/edited inner/moved/e2; chmod 666 inner/moved/e2; mv inner/moved/e2 inner/moved/edited
 	chmod 644 private.txt; cp kept kept2; chmod 644 kept2; mv kept2 kept; chmod 755 shut; echo plain >fresh; chmod 644 fresh
 	while [ ! -e go ]; do sleep 0.1; done' </dev/null >"$work/moved" 2>&1 &
@@ -310,8 +314,9 @@ check 'a wide directory that is moved, an old file in a wide place, a second nam
 touch go
 wait $run
 holds 'what others could read is said' "$(cat "$work/moved")" 'private.txt, which they could not before'
+same 'files beside private ones keep their rights' "$(mode public?)" '644 644 644 644 644 644 644 644 '
 drop
-rm -rf open inner was was2 narrow1 narrow2 private.txt kept shut fresh go
+rm -rf open inner was was2 narrow1 narrow2 private.txt kept shut fresh go public? private?
 # A program that makes a wide file anew leaves it wide.
 echo x >team && chmod 664 team
 box=$tag-edit
