@@ -97,6 +97,40 @@ echo same >equal
 o run -q --name "$tag-equal" -- sh -c 'echo same >equal'
 same 'a file that was written again with what it held is no work: the box goes' "$(there)" "$tag-lives "
 
+# --- a workspace that is gone: the box may have the only copy ---------------------------------------------
+mkdir gone
+o run -q -w gone --name "$tag-gone" -- sh -c 'echo precious >x'
+o run -q -w gone --keep --name "$tag-idle" -- true
+mkfifo "$work/go"
+(o run -q -w gone --name "$tag-ends" -- sh -c 'echo precious >y; read -r _' <"$work/go" >/dev/null 2>&1) &
+ending=$!
+exec 7>"$work/go"
+has_written() { [ "$(o exec "$tag-ends" -- cat y 2>/dev/null)" = precious ]; }
+wait_for 60 has_written
+mv gone gone.old
+exec 7>&-
+wait "$ending"
+same 'one that ends when its workspace was moved is kept' "$(pick -a --filter changes=yes)" "$tag-ends $tag-gone "
+for what in moved another unreadable; do
+	case $what in
+	another) mkdir gone ;;
+	unreadable) chmod 000 gone ;;
+	esac
+	same "$what: what it wrote is work" "$(pick -a --filter changes=yes)" "$tag-ends $tag-gone "
+	say "$ostiary" rm "$tag-gone"
+	same "$what: rm asks first" "$code" 64
+	say "$ostiary" gc
+	same "$what: gc and a filter leave it" "$(o rm --filter changes=no --filter state=exited >/dev/null; there)" "$tag-ends $tag-gone $tag-lives "
+done
+chmod 755 gone
+same 'cp takes it out, with another directory in its place' "$(o cp "$tag-gone:x" "$work/out" 2>&1; cat "$work/out")" precious
+rmdir gone
+mv gone.old gone
+o stop "$tag-gone" >/dev/null 2>&1
+say "$ostiary" apply --yes "$tag-gone"
+same 'moved back, it lands' "$code $(cat gone/x)" '0 precious'
+o rm --yes "$tag-gone" "$tag-ends" >/dev/null
+
 # --- stop, and the rest ---------------------------------------------------------------------------------
 o create -q --name "$tag-more" >/dev/null
 say "$ostiary" stop "$tag-*" --time 0

@@ -177,10 +177,11 @@ int changes_gone(const struct changes *c, struct err *err)
                 err_set(err, E_INPUT, "%s %s %s since box %s was started",
                         strcmp(r->name, "ws") == 0 ? "the workspace" : "the directory", host,
                         r->gone, c->id);
-                return err_hint(err,
-                                "put it back where it was, or take files out with: ostiary cp "
-                                "%s:PATH .",
-                                c->id);
+                return err_hint(
+                        err,
+                        "put it back where it was; or, with any directory in its place, take "
+                        "files out with: ostiary cp %s:PATH .",
+                        c->id);
         }
         return 0;
 }

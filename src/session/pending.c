@@ -12,6 +12,7 @@
 #include "session/fetched.h"
 #include "session/store.h"
 #include "workspace/apply.h"
+#include "workspace/scan.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -53,6 +54,26 @@ static int on_change(void *ctx, const struct ws_change *c)
         return (c->is_masked && changes_is_untouched(d->c, c)) || doubt_it(d, c) ? 0 : FOUND;
 }
 
+static enum scan_next on_entry(void *ctx, int dir_fd, const char *name, const char *path,
+                               unsigned char type)
+{
+        (void)dir_fd;
+        (void)name;
+        (void)path;
+        (void)type;
+        *(bool *)ctx = true;
+        return SCAN_STOP;
+}
+
+/* wrote_any(r): the box wrote something below this root, whatever it was. */
+static bool wrote_any(const struct ws_root *r)
+{
+        bool has_any = false;
+        for (size_t i = 0; i < r->top_n && !has_any; i++)
+                scan_tree(r->after.layers[i].fd, on_entry, &has_any);
+        return has_any;
+}
+
 /* pending_files(d, trees, err): all but the commits: 1, 0 or -1; 0 also with doubts in ${d}. ${trees}:
  * work trees whose git directories the box touched. */
 static int pending_files(struct doubts *d, struct strs *trees, struct err *err)
@@ -64,10 +85,14 @@ static int pending_files(struct doubts *d, struct strs *trees, struct err *err)
                 struct ws_query q;
                 struct ws_tally t = {0};
                 const struct ws_root *r = &c->roots.v[i];
-                if (r->kind != WS_ROOT_COW || !changes_query(c, i, &q))
+                if (r->kind != WS_ROOT_COW)
                         continue;
-                if (r->gone)
-                        return 1; /* nothing to compare with: the box has the only copy */
+                /* Moved, deleted or not to be opened: there is nothing to compare with, and the box
+                 * may have the only copy. */
+                if (r->gone && wrote_any(r))
+                        return 1;
+                if (!changes_query(c, i, &q))
+                        continue;
                 int rc = ws_walk(r, &q, on_change, d, &t, err);
                 bool has_output = t.ignored_n > 0;
                 for (size_t k = 0; k < t.git_trees.n; k++)
