@@ -331,9 +331,10 @@ int session_resume(const struct store *store, const char *id, struct session_opt
         if (r <= 0)
                 return r;
         return err_set(err, E_REFUSED,
-                       "box %s is running (ostiary attach %s joins it, ostiary exec %s -- COMMAND "
-                       "runs something in it)",
-                       id, id, id);
+                       "box %s is running (ostiary attach %s joins its agent, ostiary exec %s -- "
+                       "COMMAND runs something in it; where only an exec woke it: ostiary stop %s, "
+                       "then ostiary resume %s)",
+                       id, id, id, id, id);
 }
 
 int session_connect(const struct store *store, const char *id, struct err *err)

@@ -201,7 +201,9 @@ static void on_attach(struct client *c, struct frame *f)
         if (cur_u32(&f->body, &cols) < 0 || cur_u32(&f->body, &rows) < 0)
                 return;
         if (!e || !c->sup->has_main) {
-                refuse(c, "this box has no main command to attach to; use: ostiary exec");
+                refuse(c,
+                       "this box has no main command to attach to: ostiary exec runs something in it, and "
+                       "ostiary stop, then ostiary resume, starts its agent again");
                 return;
         }
         _cleanup_buf_ struct buf tail = {0};
