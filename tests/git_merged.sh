@@ -155,6 +155,8 @@ lacks 'a hook that was only touched is not' "$out" 'git directory'
 repo closing
 say "$ostiary" run --name "$tag-cl" -- sh -c 'echo x >>a; git commit -qam m; git config core.bare true'
 holds 'commits that cannot be read are not passed over at the end of a run' "$err" "box $tag-cl: what it committed cannot be told now: "
+say "$ostiary" run --new --name "$tag-cr" -- sh -c 'echo x >>a; git commit -qam m; rm -f .git/objects/$(git rev-parse HEAD:a | sed "s,^..,&/,")'
+holds 'nor are those of a branch that is refused' "$err" "box $tag-cr: what it committed cannot be told now: main: "
 
 # --- each ref is asked for ------------------------------------------------------------------------------------------------------
 repo asked

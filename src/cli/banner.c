@@ -156,6 +156,11 @@ static void count_commits(struct summary *m, const struct store *store, const st
         for (size_t i = 0; i < f.n; i++)
                 for (size_t k = 0; k < f.v[i].refs_n; k++) {
                         const struct git_ref *ref = &f.v[i].refs[k];
+                        if (ref->refused) {
+                                _cleanup_free_ char *name = refwords(ref);
+                                _cleanup_free_ char *why = str_fmt("%s: %s", name, ref->refused);
+                                untold(m, why);
+                        }
                         if (!ref->is_new || ref->refused)
                                 continue;
                         for (size_t n = 0; n < ref->commits_n; n++)
