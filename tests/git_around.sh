@@ -76,6 +76,80 @@ for i in include 'includeIf "gitdir:/elsewhere/"'; do
 	stays "a hook by what the user's settings reach through ${i%% *}" "$tag-h-${i%% *}" heads/side
 	cp "$work/saved" "$HOME/.gitconfig"
 done
+# git has several places for its settings. hooked NAME: a repository with hooks in its tree, and we are in it.
+hooked() {
+	repo "$1"
+	mkdir -p hk sub/hk && echo true | tee hk/post-checkout >sub/hk/post-checkout && git add -A && git commit -qm s
+}
+# kept NAME BOX FILE: the box changed a hook, named from here; --yes leaves it on the host as it was.
+kept() {
+	box "$2" "echo evil >$3; git commit -qam tidy || true"
+	say "$ostiary" apply "$2" --yes
+	same "$1" "$code $(cat "$3")" '1 true'
+}
+hooked linked
+git config core.hooksPath hk && git worktree add -q ../linked-wt -b feat && cd ../linked-wt || exit 1
+kept 'a linked work tree: the settings lie in the repository that it shares' "$tag-n1" hk/post-checkout
+hooked linkedown
+git config extensions.worktreeConfig true && git worktree add -q ../linkedown-wt -b feat && cd ../linkedown-wt || exit 1
+git config --worktree core.hooksPath hk
+kept 'a linked work tree with settings of its own' "$tag-n2" hk/post-checkout
+hooked treewithin
+git worktree add -q wt -b feat && git config core.hooksPath hk
+kept 'a linked work tree within the workspace' "$tag-n3" wt/hk/post-checkout
+hooked super
+git submodule --quiet add "$work/linked" lib && git commit -qm lib && git -C lib config core.hooksPath hk
+kept 'a submodule within the workspace' "$tag-n4" lib/hk/post-checkout
+git -C lib config core.hooksPath ../sub/hk
+kept 'a submodule whose hooks lie beside it' "$tag-n5" sub/hk/post-checkout
+git -C lib config core.hooksPath hk && cd lib || exit 1
+kept 'a submodule as workspace' "$tag-n6" hk/post-checkout
+hooked nested
+git init -q nest && cp -a hk nest/ && git -C nest add hk && git -C nest commit -qm n && git -C nest config core.hooksPath hk
+kept 'a repository within the workspace' "$tag-n7" nest/hk/post-checkout
+hooked folder
+git config core.hooksPath sub/hk && cd sub || exit 1
+kept 'a sub-folder of the repository' "$tag-n8" hk/post-checkout
+hooked folderlink
+ln -s ../../sub/hk/post-checkout .git/hooks/post-checkout && cd sub || exit 1
+kept 'a sub-folder, with a hook that is a link into it' "$tag-n9" hk/post-checkout
+hooked tilde
+# shellcheck disable=SC2088 # for git
+ln -s "$work" "$HOME/lnk" && git config core.hooksPath '~/lnk/tilde/hk'
+kept 'a path from the home, in the settings of the repository' "$tag-n10" hk/post-checkout
+git config core.hooksPath "$HOME/lnk/tilde/sub/hk"
+kept 'a path through a link that lies outside' "$tag-n11" sub/hk/post-checkout
+ln -s "$work/tilde/soon" "$HOME/soon" && git config core.hooksPath "$HOME/soon"
+box "$tag-n12" 'mkdir soon; echo evil >soon/post-checkout'
+say "$ostiary" apply "$tag-n12" --yes
+same 'where nothing is yet' "$code $(absent soon/post-checkout)" '1 1'
+git config core.hooksPath ../hk
+kept 'a path from the git directory, where hooks of a push run' "$tag-n13" hk/post-checkout
+hooked deep
+printf '[include]\n\tpath = cfg/second\n' >.gitconfig && mkdir cfg && printf '[includeIf "gitdir:/elsewhere/"]\n\tpath = third\n' >cfg/second && printf '[core]\n\thooksPath = hk\n' >cfg/third
+git add -A && git commit -qm c && git config include.path ../.gitconfig
+kept 'what the settings of the repository include, to its end' "$tag-n14" hk/post-checkout
+box "$tag-n15" 'printf "[alias]\n\tst = !touch P\n" >>cfg/third'
+say "$ostiary" apply "$tag-n15" --yes
+same 'and the last of these files' "$code $(grep -c alias cfg/third)" '1 0'
+hooked homeinc
+# shellcheck disable=SC2088 # for git
+printf '[core]\n\thooksPath = hk\n' >"$HOME/shared.cfg" && git config include.path '~/shared.cfg'
+kept 'what they include from the home' "$tag-n16" hk/post-checkout
+hooked top
+echo true >post-checkout && git add -A && git commit -qm t && git config core.hooksPath .
+kept 'hooks at the top of the work tree' "$tag-n17" post-checkout
+box "$tag-n18" 'echo x >>a; echo y >sub/y; echo z >Notes.txt'
+say "$ostiary" apply "$tag-n18" --yes
+same 'where not all that lies there is one' "$(cat sub/y Notes.txt | tr '\n' ' ')" 'y z '
+hooked bare-hook
+git init -q --bare srv && rm -rf srv/hooks/* && ln -s ../../sub/hk/post-checkout srv/hooks/post-receive
+kept 'what a hook of a bare repository leads to' "$tag-n19" sub/hk/post-checkout
+hooked control
+git worktree add -q ../control-wt -b feat && cd ../control-wt || exit 1
+box "$tag-n20" 'echo new >hk/post-checkout; git commit -qam tidy'
+say "$ostiary" apply "$tag-n20" --yes
+same 'the control: without a setting they are plain files' "$code $(cat hk/post-checkout)" '0 new'
 repo branchlink
 git checkout -qb dev && mkdir gh && echo k >gh/k && ln -s gh .github && git add -A && git commit -qm dev && git checkout -q main
 box "$tag-h4" 'git checkout -q dev; mkdir gh/workflows; echo on >gh/workflows/x.yml; git add -A; git commit -qm tidy; git checkout -q main'

@@ -186,6 +186,14 @@ box=$tag-m
 live "cd \"\$(git rev-parse --git-common-dir)\" && echo e >>config; echo e >hooks/post-merge; echo e >>hooks/pre-push; true"
 same 'the git directory of a linked worktree is protected too' "$(grep -c '^e$' ../ws/.git/config; gone ../ws/.git/hooks/post-merge && echo gone; cat ../ws/.git/hooks/pre-push)" $'0\ngone\nhook'
 drop
+# Its settings lie there too, and nothing of them in the work tree.
+mkdir tools
+echo plain >tools/pre-push
+git_ config core.hooksPath tools
+live 'echo e >>tools/pre-push; echo e >tools/post-merge; true'
+same 'and hooks that its settings name in the work tree' "$(cat tools/pre-push; gone tools/post-merge && echo gone)" $'plain\ngone'
+git_ config --unset core.hooksPath
+drop
 cd ../ws || exit 1
 git_ worktree remove --force ../linked
 

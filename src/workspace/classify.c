@@ -74,6 +74,7 @@ struct classify *classify_new(const struct ws_root *root, const struct file_clas
         c->root = root;
         c->classes = classes;
         c->trail = file_trail_new(classes);
+        classify_said_host(&c->said, root);
         classify_said_user(&c->said, root);
         classify_said_read(&c->said, root, &root->before);
         classify_said_read(&c->said, root, &root->after);
@@ -218,6 +219,8 @@ static void classify_level_add(struct classify *c, size_t len)
         c->levels[c->levels_n] =
                 (struct classify_level){.len = len, .linked = is_linked ? c->levels_n : up};
         c->levels_n++;
+        if (len)
+                classify_said_at(&c->said, c->root, buf_cstr(&c->path), len);
 }
 
 /* classify_go(c, path): the directories above ${path}, from the root down; those that it shares with
@@ -334,6 +337,34 @@ static void by_content(struct classify *c, const char *path, enum ws_kind before
 static void classify_by_links(struct classify *, const char *path, unsigned depth,
                               struct file_class_verdict *);
 
+static bool classify_has_at(const struct ws_view *view, const char *path, size_t len,
+                            const char *name)
+{
+        struct ws_node node = {0};
+        _cleanup_free_ char *full = str_fmt("%.*s%s%s", (int)len, path, len ? "/" : "", name);
+        return view->n && ws_view_look(view, full, &node, NULL) == 0 && node.kind != WS_NONE;
+}
+
+/* classify_alias_shape(c, name, verdict): the name of a link may be one of a git directory that is
+ * called otherwise (`srv/hooks/post-receive -> ../../tools/t1`). */
+static void classify_alias_shape(struct classify *c, const char *name, struct file_class_verdict *v)
+{
+        const struct ws_view *views[] = {&c->root->before, &c->root->after};
+        for (const char *rel = name; rel && v->class == FILE_PLAIN;) {
+                struct file_class_verdict in = {.class = FILE_PLAIN};
+                size_t len = rel == name ? 0 : (size_t)(rel - name) - 1;
+                if (classify_may_begin(rel))
+                        file_class_in_git(rel, &in);
+                for (size_t i = 0; in.class != FILE_PLAIN && i < 2; i++)
+                        if (classify_has_at(views[i], name, len, "HEAD") &&
+                            (classify_has_at(views[i], name, len, "commondir") ||
+                             classify_has_at(views[i], name, len, "refs")))
+                                *v = in;
+                rel = strchr(rel, '/');
+                rel = rel ? rel + 1 : NULL;
+        }
+}
+
 /* by_alias(c, path, len, depth, verdict): by the names of all links that lead to the first ${len}
  * bytes of ${path}. */
 static void classify_by_alias(struct classify *c, const char *path, size_t len, unsigned depth,
@@ -353,6 +384,8 @@ static void classify_by_alias(struct classify *c, const char *path, size_t len, 
                 file_class_of(c->classes, name, v);
                 if (v->class == FILE_PLAIN)
                         classify_said_judge(&c->said, name, v);
+                if (v->class == FILE_PLAIN)
+                        classify_alias_shape(c, name, v);
                 if (v->class == FILE_PLAIN) {
                         classify_by_links(c, name, depth + 1, v);
                         continue;

@@ -11,8 +11,19 @@ struct file_class_verdict;
 
 struct classify_said {
         struct strs hooks;   /* directories, from the root */
+        struct strs linked;  /* what links among the host's hooks lead to */
         struct strs configs; /* files */
+        struct strs tops;    /* of work trees of the host whose settings were read */
+        char *real;          /* where the root really is, or NULL */
+        size_t seen_n;       /* what the views said */
+        bool is_over;        /* more than is kept: then everything asks */
 };
+/* classify_said_host(s, root): what the repositories of the host say that the root is or lies in: a
+ * linked work tree, a submodule, a sub-folder. Before the others. */
+void classify_said_host(struct classify_said *, const struct ws_root *);
+/* classify_said_at(s, root, path, len): the same for the directory of the root that the first ${len}
+ * bytes of ${path} name, if the host has a repository there. */
+void classify_said_at(struct classify_said *, const struct ws_root *, const char *path, size_t len);
 /* classify_said_read(s, root, view): add what .git/config and .git/hooks of the root say; a view
  * without layers says nothing. */
 void classify_said_read(struct classify_said *, const struct ws_root *, const struct ws_view *);

@@ -1,8 +1,8 @@
 /* classify_said.c - see classify_int.h. core.hooksPath = tools/hooks makes tools/hooks/pre-commit a
  * hook, include.path = ../shared.cfg makes shared.cfg a configuration, and .git/hooks may be a
- * link. One repository, the root's own, and one step: an included file that includes another is
- * asked about when it says so. Settings of the user and of the machine are followed to their end. Nothing here trusts what it reads: it can only make more files ask.
- */
+ * link. What the host's own settings say is followed to its end (git_host.h), for the repositories
+ * that the root lies in and for those within it; what the box made of .git/config, one step. Nothing
+ * here trusts what it reads: it can only make more files ask. */
 #include "workspace/classify_int.h"
 
 #include "base/buf.h"
@@ -11,12 +11,15 @@
 #include "base/str.h"
 #include "policy/file_class.h"
 #include "policy/git_config.h"
+#include "workspace/git_host.h"
 #include "workspace/git_user.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAID_MAX = 64 };
+/* Of the views, where a box may write as many as it likes; and of the host. */
+enum { SAID_VIEW_MAX = 64, SAID_MAX = 4096 };
 
 int classify_read(const struct ws_view *view, const char *path, struct buf *text)
 {
@@ -46,26 +49,52 @@ static bool join(const char *base, const char *path, struct buf *out)
         for (size_t i = 0; i < parts.n; i++)
                 buf_put_fmt(out, "%s%s", i ? "/" : "", parts.v[i]);
         free(all);
-        return is_inside && parts.n > 0;
+        return is_inside;
 }
 
-static void add(struct strs *list, const struct ws_root *root, const char *base, const char *path)
+/* put(s, list, path): the root itself holds hooks, perhaps, but is no file. */
+static void put(struct classify_said *s, struct strs *list, const char *path)
 {
-        _cleanup_buf_ struct buf full = {0}, from_top = {0};
-        if (!path || !*path || *path == '~' || list->n >= SAID_MAX)
+        if ((!*path && list != &s->hooks) || strs_has(list, path))
+                return;
+        if (list->n < SAID_MAX)
+                strs_add(list, path);
+        else
+                s->is_over = true;
+}
+
+static void add_beneath(struct classify_said *s, struct strs *list, const char *path,
+                        const char *top)
+{
+        if (!top || !*top || !str_is_beneath(path, top))
+                return;
+        path += strlen(top);
+        put(s, list, path + (*path == '/'));
+}
+
+static void add(struct classify_said *s, struct strs *list, const struct ws_root *root,
+                const char *base, const char *path)
+{
+        _cleanup_buf_ struct buf full = {0};
+        if (!path || !*path || *path == '~')
                 return;
         if (*path == '/') {
-                buf_put_u8(&from_top, '/');
-                if (!join("", path, &from_top))
+                buf_put_u8(&full, '/');
+                if (!join("", path, &full))
                         return;
-                path = buf_cstr(&from_top);
-                if (!root->host || !*root->host || !str_is_beneath(path, root->host))
-                        return;
-                path += strlen(root->host);
-                base = "";
-        }
-        if (join(base, path, &full) && !strs_has(list, buf_cstr(&full)))
-                strs_add(list, buf_cstr(&full));
+                add_beneath(s, list, buf_cstr(&full), root->host);
+                add_beneath(s, list, buf_cstr(&full), s->real);
+        } else if (join(base, path, &full))
+                put(s, list, buf_cstr(&full));
+}
+
+/* --- what a view of the root says ------------------------------------------------------------- */
+
+static void add_seen(struct classify_said *s, struct strs *list, const struct ws_root *root,
+                     const char *base, const char *path)
+{
+        if (s->seen_n++ < SAID_VIEW_MAX)
+                add(s, list, root, base, path);
 }
 
 static void read_config(struct classify_said *s, const struct ws_root *root,
@@ -80,9 +109,9 @@ static void read_config(struct classify_said *s, const struct ws_root *root,
         for (size_t i = 0; i < config.n; i++) {
                 const struct git_config_entry *e = &config.v[i];
                 if (strcmp(e->key, "core.hookspath") == 0)
-                        add(&s->hooks, root, "", e->value);
+                        add_seen(s, &s->hooks, root, "", e->value);
                 else if (git_user_is_include(e->key))
-                        add(&s->configs, root, git_dir, e->value);
+                        add_seen(s, &s->configs, root, git_dir, e->value);
         }
 }
 
@@ -95,7 +124,52 @@ void classify_said_read(struct classify_said *s, const struct ws_root *root,
         read_config(s, root, view, ".git", ".git/config");
         read_config(s, root, view, ".git", ".git/config.worktree");
         if (ws_view_link(view, ".git/hooks", &target, NULL) == 0 && target.len > 0)
-                add(&s->hooks, root, ".git", buf_cstr(&target));
+                add(s, &s->hooks, root, ".git", buf_cstr(&target));
+}
+
+/* --- what the host says ----------------------------------------------------------------------- */
+
+static void read_host(struct classify_said *s, const struct ws_root *root, const char *top)
+{
+        _cleanup_git_host_ struct git_host h = {0};
+        if (!git_host_has(top) || strs_has(&s->tops, top))
+                return;
+        if (s->tops.n >= SAID_MAX) {
+                s->is_over = true;
+                return;
+        }
+        strs_add(&s->tops, top);
+        git_host_read(&h, top);
+        for (size_t i = 0; i < h.hooks.n; i++)
+                add(s, &s->hooks, root, "", h.hooks.v[i]);
+        for (size_t i = 0; i < h.linked.n; i++)
+                add(s, &s->linked, root, "", h.linked.v[i]);
+        for (size_t i = 0; i < h.configs.n; i++)
+                add(s, &s->configs, root, "", h.configs.v[i]);
+}
+
+static bool has_host(const struct ws_root *root)
+{
+        return root->kind != WS_ROOT_HOME && root->host && *root->host == '/' && !root->gone;
+}
+
+void classify_said_host(struct classify_said *s, const struct ws_root *root)
+{
+        if (!has_host(root))
+                return;
+        s->real = git_host_real(root->host);
+        _cleanup_free_ char *top = str_dup(s->real);
+        for (char *slash; (slash = strrchr(top, '/')); *slash = 0)
+                read_host(s, root, top);
+}
+
+void classify_said_at(struct classify_said *s, const struct ws_root *root, const char *path,
+                      size_t len)
+{
+        if (!has_host(root) || len >= PATH_MAX) /* where no git gets to */
+                return;
+        _cleanup_free_ char *top = str_fmt("%s/%.*s", root->host, (int)len, path);
+        read_host(s, root, top);
 }
 
 void classify_said_user(struct classify_said *s, const struct ws_root *root)
@@ -104,27 +178,46 @@ void classify_said_user(struct classify_said *s, const struct ws_root *root)
         git_user_open(&u);
         for (size_t i = 0; i < u.n; i++) {
                 const char *own = u.v[i].path;
-                add(&s->configs, root, "", *own == '/' ? own : NULL);
+                add(s, &s->configs, root, "", *own == '/' ? own : NULL);
                 for (size_t k = 0; k < u.v[i].config.n; k++) {
                         const struct git_config_entry *e = &u.v[i].config.v[k];
                         bool is_hooks = strcmp(e->key, "core.hookspath") == 0;
                         if (!e->value || (!is_hooks && !git_user_is_include(e->key)))
                                 continue;
                         _cleanup_free_ char *path =
-                                git_user_path(&u, e->value, is_hooks ? NULL : own);
-                        add(is_hooks ? &s->hooks : &s->configs, root, "", path);
+                                git_user_path(&u, e->value, is_hooks ? NULL : u.v[i].as);
+                        add(s, is_hooks ? &s->hooks : &s->configs, root, "", path);
                 }
         }
+}
+
+/* Where the root itself is the directory of hooks, not all that lies there is one. */
+static bool is_hook_name(const char *path)
+{
+        return path[strspn(path, "abcdefghijklmnopqrstuvwxyz0123456789-")] == 0;
 }
 
 void classify_said_judge(const struct classify_said *s, const char *path,
                          struct file_class_verdict *v)
 {
+        if (s->is_over) {
+                *v = (struct file_class_verdict){.class = FILE_RUNS_ON_COMMIT,
+                                                 .why = "git settings name too many places"};
+                return;
+        }
         for (size_t i = 0; i < s->hooks.n; i++) {
-                if (!str_is_beneath(path, s->hooks.v[i]))
+                const char *dir = s->hooks.v[i];
+                if (*dir ? !str_is_beneath(path, dir) : !is_hook_name(path))
                         continue;
                 *v = (struct file_class_verdict){.class = FILE_RUNS_ON_COMMIT,
                                                  .why = "git hook, by core.hooksPath"};
+                return;
+        }
+        for (size_t i = 0; i < s->linked.n; i++) {
+                if (!str_is_beneath(path, s->linked.v[i]))
+                        continue;
+                *v = (struct file_class_verdict){.class = FILE_RUNS_ON_COMMIT,
+                                                 .why = "git hook, through a link"};
                 return;
         }
         if (strs_has(&s->configs, path))
@@ -135,5 +228,8 @@ void classify_said_judge(const struct classify_said *s, const char *path,
 void classify_said_free(struct classify_said *s)
 {
         strs_free(&s->hooks);
+        strs_free(&s->linked);
         strs_free(&s->configs);
+        strs_free(&s->tops);
+        free(s->real);
 }

@@ -8,19 +8,25 @@
 #include "base/str.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 
+enum { PASSWD_MAX = 4 << 20, HOME_FIELD = 5, READ_STEP = 4096 }; /* fdio reads so much at once */
+
 int git_user_bytes(const char *path, size_t max, struct buf *b)
 {
         struct stat st;
-        _cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-        b->max = max + 1;
-        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        char proc[64];
+        _cleanup_close_ int at = open(path, O_PATH | O_CLOEXEC);
+        b->max = max + READ_STEP + 1;
+        if (at < 0 || fstat(at, &st) < 0 || !S_ISREG(st.st_mode))
                 return -1;
-        return fdio_read_all(fd, b, max);
+        snprintf(proc, sizeof proc, "/proc/self/fd/%d", at);
+        _cleanup_close_ int fd = open(proc, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        return fd < 0 ? -1 : fdio_read_all(fd, b, max);
 }
 
 bool git_user_is_include(const char *key)
@@ -47,6 +53,7 @@ static void user_add(struct git_user *u, const char *path, bool is_included)
                 return;
         struct git_user_file *f = &u->v[u->n++];
         *f = (struct git_user_file){.path = str_dup(real ? real : path),
+                                    .as = str_dup(path),
                                     .is_included = is_included};
         /* What came before a fault was read by git too. */
         (void)git_config_parse(buf_cstr(&b), b.len, &f->config);
@@ -60,10 +67,16 @@ static void user_follow(struct git_user *u)
                         const struct git_config_entry *e = &u->v[i].config.v[k];
                         if (!e->value || !*e->value || !git_user_is_include(e->key))
                                 continue;
-                        _cleanup_free_ char *path = git_user_path(u, e->value, u->v[i].path);
+                        _cleanup_free_ char *path = git_user_path(u, e->value, u->v[i].as);
                         if (*path == '/')
                                 user_add(u, path, true);
                 }
+}
+
+void git_user_also(struct git_user *u, const char *path)
+{
+        user_add(u, path, false);
+        user_follow(u);
 }
 
 /* user_is_true(text): as git reads a boolean of the environment. */
@@ -109,6 +122,7 @@ void git_user_free(struct git_user *u)
         for (size_t i = 0; i < u->n; i++) {
                 git_config_free(&u->v[i].config);
                 free(u->v[i].path);
+                free(u->v[i].as);
         }
         free(u->v);
         free(u->home);
@@ -126,10 +140,34 @@ const char *git_user_last(const struct git_user *u, const char *key)
         return last;
 }
 
+/* user_home(name): from /etc/passwd by hand, since name services cannot be loaded; NULL: nobody. */
+static char *user_home(const char *name, size_t len)
+{
+        _cleanup_buf_ struct buf b = {0};
+        if (git_user_bytes("/etc/passwd", PASSWD_MAX, &b) < 0)
+                return NULL;
+        char *all = str_dup(buf_cstr(&b)), *home = NULL;
+        for (char *rest = all, *line; !home && (line = strsep(&rest, "\n"));) {
+                if (strncmp(line, name, len) != 0 || line[len] != ':')
+                        continue;
+                for (int i = 0; i < HOME_FIELD && line; i++)
+                        (void)strsep(&line, ":");
+                home = line ? str_fmt("%.*s", (int)strcspn(line, ":"), line) : NULL;
+        }
+        free(all);
+        return home;
+}
+
 char *git_user_path(const struct git_user *u, const char *value, const char *beside)
 {
-        if (str_starts(value, "~/"))
-                return str_fmt("%s%s", u->home, value + 1);
+        static const char optional[] = ":(optional)";
+        if (str_starts(value, optional))
+                value += strlen(optional);
+        if (*value == '~') {
+                size_t n = strcspn(value, "/");
+                _cleanup_free_ char *home = n == 1 ? str_dup(u->home) : user_home(value + 1, n - 1);
+                return str_fmt("%s%s", home ? home : "", home ? value + n : value);
+        }
         const char *slash = beside && *value != '/' ? strrchr(beside, '/') : NULL;
         return slash ? str_fmt("%.*s/%s", (int)(slash - beside), beside, value) : str_dup(value);
 }
