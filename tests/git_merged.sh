@@ -168,5 +168,20 @@ say "$ostiary" apply "$tag-q" --yes
 same '--yes takes what is plain' "$code $(git log -1 --format=%s) $(git for-each-ref --format='%(refname:lstrip=3)' refs/ostiary | tr '\n' ' ')" "0 empty heads/main heads/side tags/v1 "
 same 'and no branch or tag of the host but the one at hand' "$(git for-each-ref --format='%(refname)' refs/heads refs/tags)" refs/heads/main
 
+# --- what is on top of a commit is not in the answer about the commit ---------------------------------------------------------------
+repo overit
+box "$tag-t1" 'echo hello >tool; echo 2 >>b; git add -A; git commit -qm "from the box"; printf "#!/bin/sh\ntouch P\n" >tool; chmod +x tool; rm b'
+answer d,y,d,n "$ostiary" apply "$tag-t1"
+holds 'changed plain files on top of a commit are named' "$out" 'added    tool (plain, not committed)'
+holds 'also one that goes' "$out" 'deleted  b (plain, not committed)'
+holds 'and shown' "$out" '+touch P'
+same 'who takes the commit has not taken them' "$(absent tool) $(cat b) $(git log -1 --format=%s) $(git log -1 --format=%s "ostiary/$tag-t1/heads/main")" '1 two first from the box'
+answer y "$ostiary" apply "$tag-t1"
+same 'who says yes gets them' "$code $(cat tool | tail -n 1) $(absent b) $(git log -1 --format=%s)" '0 touch P 1 from the box'
+repo asitis
+box "$tag-t2" "$COMMIT"
+answer y "$ostiary" apply "$tag-t2"
+same 'a commit without anything on top is one question' "$code $(git log -1 --format=%s) $(tail -n 1 a) $(grep -c '\[y/N' <<<"$out")" '0 from the box more 1'
+
 remove_boxes
 exit $bad
