@@ -183,5 +183,50 @@ box "$tag-t2" "$COMMIT"
 answer y "$ostiary" apply "$tag-t2"
 same 'a commit without anything on top is one question' "$code $(git log -1 --format=%s) $(tail -n 1 a) $(grep -c '\[y/N' <<<"$out")" '0 from the box more 1'
 
+# --- a host that loses what it had ------------------------------------------------------------------------------------------------
+# note BOX: which file the note is: a new one is written when git was asked again. work BOX: is it said to hold work?
+note() { stat -c %i "$HOME/.local/state/ostiary/boxes/$1/git-landed"; }
+work() { "$ostiary" ps -aq --filter changes=yes | grep -cx -e "$1"; }
+# kept NAME BOX: ps says that it holds work, and rm does not delete it without a word.
+kept() {
+	same "$1: the box holds work again" "$(work "$2")" 1
+	say "$ostiary" rm "$2" </dev/null
+	same "$1: and rm does not delete it unasked" "$code $("$ostiary" ps -aq | grep -cx -e "$2")" '64 1'
+}
+repo undone
+box "$tag-u1" 'git checkout -qb side; echo w >w; git add -A; git commit -qm work; git checkout -q main'
+say "$ostiary" apply "$tag-u1" --yes
+same 'what was taken is not pending' "$(work "$tag-u1")" 0
+was=$(note "$tag-u1")
+echo on >>a && git commit -qam on
+same 'nor when the host goes on, and git in the box is not asked again' "$(work "$tag-u1") $(note "$tag-u1")" "0 $was"
+say "$ostiary" undo
+kept 'undo' "$tag-u1"
+say "$ostiary" apply "$tag-u1" --yes
+same 'taken again, it is not' "$(work "$tag-u1")" 0
+git update-ref -d "refs/ostiary/$tag-u1/heads/side"
+kept 'a ref that was deleted' "$tag-u1"
+repo stashed
+box "$tag-u2" 'echo w >>a; git stash -q; echo x >>a; git stash -q'
+say "$ostiary" apply "$tag-u2" --yes
+same 'stashes that were taken are not pending' "$(work "$tag-u2")" 0
+git update-ref -d "refs/ostiary/$tag-u2/stash/1"
+kept 'a stash' "$tag-u2"
+repo tagged
+git branch side && git tag -am t t
+box "$tag-u3" 'git commit -q --allow-empty -m other; git reset -q --hard HEAD~1; git gc -q'
+same 'what the host had before is not pending' "$(work "$tag-u3")" 0
+git branch -qD side
+kept 'a branch of the host that the box has' "$tag-u3"
+git branch side && git tag -d t >/dev/null
+kept 'a tag' "$tag-u3"
+repo cloned
+box "$tag-u4" 'git checkout -q --detach; echo w >>a; git commit -qam work'
+say "$ostiary" apply "$tag-u4" --yes --files
+say "$ostiary" apply "$tag-u4" --yes
+same 'a detached HEAD that was taken is not pending' "$(work "$tag-u4")" 0
+rm -rf .git && git init -q && git add -A && git commit -qm anew
+kept 'another repository' "$tag-u4"
+
 remove_boxes
 exit $bad

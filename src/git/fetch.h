@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buf;
 struct err;
 
 enum { GIT_ID_MAX = 64 }; /* hexadecimal digits: 40 or 64 */
@@ -175,6 +176,9 @@ struct git_want {
         /* What the box's work tree has where its HEAD or index has an entry; NULL: nobody can tell. */
         enum git_in_tree (*in_tree)(void *arg, const struct git_repo *, const struct git_path *);
         void *in_tree_arg;
+        /* git_fetch_pending, when it says 0: what git_landed_holds can check later; is_broken: nothing.
+         * NULL: nobody asks. */
+        struct buf *landed;
         bool wants_tree; /* fill git_path.is_converted: for who shows what is not committed */
 };
 
