@@ -183,6 +183,41 @@ box "$tag-t2" "$COMMIT"
 answer y "$ostiary" apply "$tag-t2"
 same 'a commit without anything on top is one question' "$code $(git log -1 --format=%s) $(tail -n 1 a) $(grep -c '\[y/N' <<<"$out")" '0 from the box more 1'
 
+# --- the box's word hides nothing ----------------------------------------------------------------------------------------------------
+fresh hidden
+# shellcheck disable=SC2016 # a keyword of git
+git init -q && { echo '# $Id$' && seq 9; } >x.txt && git add -A && git commit -qm first
+box "$tag-h1" 'sed -i s/5/five/ x.txt; git commit -qam "from the box"'
+say "$ostiary" apply "$tag-h1" --yes
+sed -i s/9/nine/ x.txt && git commit -qam mine
+# shellcheck disable=SC2016
+say "$ostiary" exec "$tag-h1" sh -c 'echo "*.txt ident" >.git/info/attributes; sed -i "s/^# .Id.*/# \$Id: PAYLOAD \$/" x.txt'
+say "$ostiary" stop "$tag-h1"
+say "$ostiary" diff "$tag-h1"
+holds 'attributes of the box hide no change of a file that was taken' "$out" '+# $Id: PAYLOAD $'
+say "$ostiary" diff "$tag-h1" --json
+same 'nor from programs' "$(json '[c["path"] for c in d["changes"]]' <<<"$out")" "['x.txt']"
+
+# --- holes ---------------------------------------------------------------------------------------------------------------------------
+# cheap NAME BOX: diff takes little processor time, whatever the box has staged.
+cheap() {
+	say bash -c 'ulimit -t 10; exec "$@"' - "$ostiary" diff --stat "$2"
+	same "$1" "$code" 0
+	holds "$1: and is told" "$out" 'plain files are staged'
+}
+repo holes
+# shellcheck disable=SC2016 # for the shell in the box
+box "$tag-o1" 'for i in $(seq 60); do echo $i >f$i; done; git add -A; for i in $(seq 60); do truncate -s 256M f$i; done'
+cheap 'files of holes are not read when their sizes say enough' "$tag-o1"
+repo lying
+# shellcheck disable=SC2016
+box "$tag-o2" 'python3 -c "
+import os, zlib
+os.makedirs(\".git/objects/aa\", exist_ok=True)
+open(\".git/objects/aa/\" + \"b\" * 38, \"wb\").write(zlib.compress(b\"blob 268435456\\0x\"))"
+	for i in $(seq 60); do truncate -s 256M f$i; echo "100644 aa$(printf %038d 0 | tr 0 b)	f$i"; done | git update-index --add --index-info'
+cheap 'nor many of them when the box lies about sizes' "$tag-o2"
+
 # --- a host that loses what it had ------------------------------------------------------------------------------------------------
 # note BOX: which file the note is: a new one is written when git was asked again. work BOX: is it said to hold work?
 note() { stat -c %i "$HOME/.local/state/ostiary/boxes/$1/git-landed"; }

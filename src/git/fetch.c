@@ -294,6 +294,8 @@ void git_fetch_free(struct git_fetch *f)
                 git_paths_free(&r->head_tree);
                 free(r->box_common);
                 free(r->sizes);
+                free(r->head_sizes);
+                free(r->staged_sizes);
                 git_paths_free(&r->staged);
                 strs_free(&r->config);
         }

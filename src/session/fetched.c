@@ -73,8 +73,7 @@ static int fetched_place(const struct changes *c, const struct store *store,
 
 typedef int fetched_fn(const struct git_want *, struct git_fetch *, struct err *);
 
-static enum git_in_tree fetched_in_tree(void *arg, const struct git_repo *r,
-                                        const struct git_path *p)
+static enum git_in_tree fetched_in_tree(void *arg, struct git_repo *r, const struct git_path *p)
 {
         return committed_in_tree(arg, r, p);
 }
