@@ -172,8 +172,8 @@ same 'and no branch or tag of the host but the one at hand' "$(git for-each-ref 
 repo overit
 box "$tag-t1" 'echo hello >tool; echo 2 >>b; git add -A; git commit -qm "from the box"; printf "#!/bin/sh\ntouch P\n" >tool; chmod +x tool; rm b'
 answer d,y,d,n "$ostiary" apply "$tag-t1"
-holds 'changed plain files on top of a commit are named' "$out" 'added    tool (plain, not committed)'
-holds 'also one that goes' "$out" 'deleted  b (plain, not committed)'
+holds 'changed plain files on top of a commit are named' "$out" 'added    tool (plain), not committed'
+holds 'also one that goes' "$out" 'deleted  b (plain), not committed'
 holds 'and shown' "$out" '+touch P'
 same 'who takes the commit has not taken them' "$(absent tool) $(cat b) $(git log -1 --format=%s) $(git log -1 --format=%s "ostiary/$tag-t1/heads/main")" '1 two first from the box'
 answer y "$ostiary" apply "$tag-t1"

@@ -82,7 +82,7 @@ static void list_head(const struct landing *l, const struct landing_unit *u)
                 if (is_plain && ++on_top_n > LISTED_MAX)
                         continue;
                 _cleanup_free_ char *name = landing_name(l, it);
-                fprintf(stderr, "  %-8s %s (%s%s)\n", ws_what_name(it->change->what), name,
+                fprintf(stderr, "  %-8s %s (%s)%s\n", ws_what_name(it->change->what), name,
                         file_class_words(it->change->class.class),
                         it->is_on_top ? ", not committed" : "");
         }
