@@ -168,5 +168,100 @@ say "$ostiary" apply "$tag-q" --yes
 same '--yes takes what is plain' "$code $(git log -1 --format=%s) $(git for-each-ref --format='%(refname:lstrip=3)' refs/ostiary | tr '\n' ' ')" "0 empty heads/main heads/side tags/v1 "
 same 'and no branch or tag of the host but the one at hand' "$(git for-each-ref --format='%(refname)' refs/heads refs/tags)" refs/heads/main
 
+# --- what is on top of a commit is not in the answer about the commit ---------------------------------------------------------------
+repo overit
+box "$tag-t1" 'echo hello >tool; echo 2 >>b; git add -A; git commit -qm "from the box"; printf "#!/bin/sh\ntouch P\n" >tool; chmod +x tool; rm b'
+answer d,y,d,n "$ostiary" apply "$tag-t1"
+holds 'changed plain files on top of a commit are named' "$out" 'added    tool (plain), not committed'
+holds 'also one that goes' "$out" 'deleted  b (plain), not committed'
+holds 'and shown' "$out" '+touch P'
+same 'who takes the commit has not taken them' "$(absent tool) $(cat b) $(git log -1 --format=%s) $(git log -1 --format=%s "ostiary/$tag-t1/heads/main")" '1 two first from the box'
+answer y "$ostiary" apply "$tag-t1"
+same 'who says yes gets them' "$code $(cat tool | tail -n 1) $(absent b) $(git log -1 --format=%s)" '0 touch P 1 from the box'
+repo asitis
+box "$tag-t2" "$COMMIT"
+answer y "$ostiary" apply "$tag-t2"
+same 'a commit without anything on top is one question' "$code $(git log -1 --format=%s) $(tail -n 1 a) $(grep -c '\[y/N' <<<"$out")" '0 from the box more 1'
+
+# --- the box's word hides nothing ----------------------------------------------------------------------------------------------------
+fresh hidden
+# shellcheck disable=SC2016 # a keyword of git
+git init -q && { echo '# $Id$' && seq 9; } >x.txt && git add -A && git commit -qm first
+box "$tag-h1" 'sed -i s/5/five/ x.txt; git commit -qam "from the box"'
+say "$ostiary" apply "$tag-h1" --yes
+sed -i s/9/nine/ x.txt && git commit -qam mine
+# shellcheck disable=SC2016
+say "$ostiary" exec "$tag-h1" sh -c 'echo "*.txt ident" >.git/info/attributes; sed -i "s/^# .Id.*/# \$Id: PAYLOAD \$/" x.txt'
+say "$ostiary" stop "$tag-h1"
+say "$ostiary" diff "$tag-h1"
+holds 'attributes of the box hide no change of a file that was taken' "$out" '+# $Id: PAYLOAD $'
+say "$ostiary" diff "$tag-h1" --json
+same 'nor from programs' "$(json '[c["path"] for c in d["changes"]]' <<<"$out")" "['x.txt']"
+
+# --- holes ---------------------------------------------------------------------------------------------------------------------------
+# cheap NAME BOX: diff takes little processor time, whatever the box has staged.
+cheap() {
+	say bash -c 'ulimit -t 10; exec "$@"' - "$ostiary" diff --stat "$2"
+	same "$1" "$code" 0
+	holds "$1: and is told" "$out" 'plain files are staged'
+}
+repo holes
+# shellcheck disable=SC2016 # for the shell in the box
+box "$tag-o1" 'for i in $(seq 60); do echo $i >f$i; done; git add -A; for i in $(seq 60); do truncate -s 256M f$i; done'
+cheap 'files of holes are not read when their sizes say enough' "$tag-o1"
+repo lying
+# shellcheck disable=SC2016
+box "$tag-o2" 'python3 -c "
+import os, zlib
+os.makedirs(\".git/objects/aa\", exist_ok=True)
+open(\".git/objects/aa/\" + \"b\" * 38, \"wb\").write(zlib.compress(b\"blob 268435456\\0x\"))"
+	for i in $(seq 60); do truncate -s 256M f$i; echo "100644 aa$(printf %038d 0 | tr 0 b)	f$i"; done | git update-index --add --index-info'
+cheap 'nor many of them when the box lies about sizes' "$tag-o2"
+
+# --- a host that loses what it had ------------------------------------------------------------------------------------------------
+# note BOX: which file the note is: a new one is written when git was asked again. work BOX: is it said to hold work?
+note() { stat -c %i "$HOME/.local/state/ostiary/boxes/$1/git-landed"; }
+work() { "$ostiary" ps -aq --filter changes=yes | grep -cx -e "$1"; }
+# kept NAME BOX: ps says that it holds work, and rm does not delete it without a word.
+kept() {
+	same "$1: the box holds work again" "$(work "$2")" 1
+	say "$ostiary" rm "$2" </dev/null
+	same "$1: and rm does not delete it unasked" "$code $("$ostiary" ps -aq | grep -cx -e "$2")" '64 1'
+}
+repo undone
+box "$tag-u1" 'git checkout -qb side; echo w >w; git add -A; git commit -qm work; git checkout -q main'
+say "$ostiary" apply "$tag-u1" --yes
+same 'what was taken is not pending' "$(work "$tag-u1")" 0
+was=$(note "$tag-u1")
+echo on >>a && git commit -qam on
+same 'nor when the host goes on, and git in the box is not asked again' "$(work "$tag-u1") $(note "$tag-u1")" "0 $was"
+say "$ostiary" undo
+kept 'undo' "$tag-u1"
+say "$ostiary" apply "$tag-u1" --yes
+same 'taken again, it is not' "$(work "$tag-u1")" 0
+git update-ref -d "refs/ostiary/$tag-u1/heads/side"
+kept 'a ref that was deleted' "$tag-u1"
+repo stashed
+box "$tag-u2" 'echo w >>a; git stash -q; echo x >>a; git stash -q'
+say "$ostiary" apply "$tag-u2" --yes
+same 'stashes that were taken are not pending' "$(work "$tag-u2")" 0
+git update-ref -d "refs/ostiary/$tag-u2/stash/1"
+kept 'a stash' "$tag-u2"
+repo tagged
+git branch side && git tag -am t t
+box "$tag-u3" 'git commit -q --allow-empty -m other; git reset -q --hard HEAD~1; git gc -q'
+same 'what the host had before is not pending' "$(work "$tag-u3")" 0
+git branch -qD side
+kept 'a branch of the host that the box has' "$tag-u3"
+git branch side && git tag -d t >/dev/null
+kept 'a tag' "$tag-u3"
+repo cloned
+box "$tag-u4" 'git checkout -q --detach; echo w >>a; git commit -qam work'
+say "$ostiary" apply "$tag-u4" --yes --files
+say "$ostiary" apply "$tag-u4" --yes
+same 'a detached HEAD that was taken is not pending' "$(work "$tag-u4")" 0
+rm -rf .git && git init -q && git add -A && git commit -qm anew
+kept 'another repository' "$tag-u4"
+
 remove_boxes
 exit $bad

@@ -2,6 +2,7 @@
  * lands when, is decided in session/landing.h. */
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fdio.h"
 #include "base/str.h"
 #include "cli/apply.h"
 #include "cli/out.h"
@@ -10,8 +11,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { SHOW_MAX = 64 << 20 };
+enum { SHOW_MAX = 64 << 20, LISTED_MAX = 30 };
 
 /* show_ref(r, ref): its commits with their patches, safe for a terminal. */
 static void show_ref(const struct git_repo *r, const struct git_ref *ref)
@@ -57,10 +59,11 @@ static bool ask_ref(void *arg, struct landing *l, struct landing_unit *u, size_t
         }
 }
 
-/* list_head(l, u): what is not plain of that, by name, and how much is. */
+/* list_head(l, u): what is not plain of that, by name, and how much is; and by name everything that no
+ * commit has: the question about the commits did not show it. */
 static void list_head(const struct landing *l, const struct landing_unit *u)
 {
-        size_t plain_n = 0;
+        size_t plain_n = 0, on_top_n = 0;
         for (size_t i = 0; i < u->repo->touched.n; i++) {
                 const struct git_path *p = &u->repo->touched.v[i];
                 _cleanup_free_ char *name = str_quote(p->path);
@@ -72,17 +75,52 @@ static void list_head(const struct landing *l, const struct landing_unit *u)
         if (plain_n)
                 fprintf(stderr, "  %zu plain file%s\n", plain_n, plain_n == 1 ? "" : "s");
         for (size_t i = 0; i < l->n; i++) {
-                const struct ws_change *c = l->v[i].change;
-                if (landing_unit_of(l, &l->v[i]) != u || c->class.class == FILE_PLAIN)
+                const struct landing_item *it = &l->v[i];
+                bool is_plain = it->change->class.class == FILE_PLAIN;
+                if (landing_unit_of(l, it) != u || (is_plain && !it->is_on_top))
                         continue;
-                _cleanup_free_ char *name = landing_name(l, &l->v[i]);
-                fprintf(stderr, "  %-8s %s (%s)\n", ws_what_name(c->what), name,
-                        file_class_words(c->class.class));
+                if (is_plain && ++on_top_n > LISTED_MAX)
+                        continue;
+                _cleanup_free_ char *name = landing_name(l, it);
+                fprintf(stderr, "  %-8s %s (%s)%s\n", ws_what_name(it->change->what), name,
+                        file_class_words(it->change->class.class),
+                        it->is_on_top ? ", not committed" : "");
+        }
+        if (on_top_n > LISTED_MAX)
+                fprintf(stderr, "  and %zu more plain ones that are not committed\n",
+                        on_top_n - LISTED_MAX);
+}
+
+static int put_head(void *arg, const void *bytes, size_t n)
+{
+        (void)arg;
+        return fdio_write_all(STDERR_FILENO, bytes, n);
+}
+
+/* show_head(l, u): the files that land with the branch against the host's, safe for a terminal: what is
+ * on top of the commits; when there is none, all of them. */
+static void show_head(const struct landing *l, const struct landing_unit *u)
+{
+        bool has_on_top = false;
+        struct ws_print p = {.put = put_head,
+                             .is_safe = true,
+                             .wants_shown = true,
+                             .has_colour = out_has_colour(STDERR_FILENO),
+                             .context = 3};
+        for (size_t i = 0; i < l->n; i++)
+                has_on_top |= landing_unit_of(l, &l->v[i]) == u && l->v[i].is_on_top;
+        for (size_t i = 0; i < l->n; i++) {
+                struct landing_item *it = &l->v[i];
+                if (landing_unit_of(l, it) != u || (has_on_top && !it->is_on_top))
+                        continue;
+                if (ws_print_change(&p, it->change, NULL) < 0)
+                        return;
+                memcpy(it->shown, p.shown, sizeof p.shown);
         }
 }
 
 /* ask_head(l, u): the work tree gets what the branch's commits and the files on top of them bring;
- * that is asked for by its own classes, which the ref's may not have named. */
+ * that is asked for by its own classes, which the ref's may not have named, and by what is on top. */
 static bool ask_head(void *arg, struct landing *l, const struct landing_unit *u)
 {
         (void)arg;
@@ -90,7 +128,11 @@ static bool ask_head(void *arg, struct landing *l, const struct landing_unit *u)
         fprintf(stderr, "To move the host's %s to them brings into its work tree:\n", branch);
         list_head(l, u);
         for (;;) {
-                char got = apply_answer("Move it, with its files? [y/N, q ends]", "nyq");
+                char got = apply_answer("Move it, with its files? [y/N, d shows, q ends]", "nydq");
+                if (got == 'd') {
+                        show_head(l, u);
+                        continue;
+                }
                 l->is_over = got == 'q';
                 return got == 'y';
         }

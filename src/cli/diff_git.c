@@ -226,7 +226,7 @@ static int git_tell_head(struct diff *d, const struct git_repo *r, struct err *e
         return 0;
 }
 
-static int git_tell_staged(struct diff *d, const struct git_repo *r, struct err *err)
+static int git_tell_staged(struct diff *d, struct git_repo *r, struct err *err)
 {
         size_t plain_n = 0;
         for (size_t i = 0; i < r->staged.n; i++) {
@@ -288,7 +288,7 @@ static int git_tell_rest(struct diff *d, const struct git_repo *r, struct err *e
                           : 0;
 }
 
-static int git_tell_repo(struct diff *d, const struct git_repo *r, struct git_show_left *left,
+static int git_tell_repo(struct diff *d, struct git_repo *r, struct git_show_left *left,
                          struct err *err)
 {
         _cleanup_free_ char *place = git_place(r);

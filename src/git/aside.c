@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "git/blob.h"
 #include "git/config_list.h"
 #include "policy/git_config.h"
 
@@ -33,6 +34,18 @@ static void aside_raws(const struct fetch *f, struct buf *out, struct git_raw **
                 (*v)[(*n)++] = r;
 }
 
+/* aside_sizes(f): how large its blobs are, which only the box has: a larger file need not be read then to
+ * find that it is another one. */
+static void aside_sizes(struct fetch *f)
+{
+        _cleanup_buf_ struct buf in = {0}, out = {.max = ASIDE_OUT_MAX};
+        struct err none = {0};
+        git_blob_sizes_in(&f->repo->staged, &in);
+        if (in.len &&
+            fetch_inside(f, FETCH_ARGV("cat-file", GIT_BLOB_SIZES), &in, &out, &none) == 0)
+                f->repo->staged_sizes = git_blob_sizes_out(&f->repo->staged, &out);
+}
+
 /* All that is staged, whatever the work tree has: to compare that, git would run filters that the
  * box named. The caller leaves out what lies in the box's tree as it is staged. */
 int aside_staged(struct fetch *f)
@@ -57,6 +70,7 @@ int aside_staged(struct fetch *f)
         _cleanup_fetch_classes_ struct fetch_classes classes = {.table = f->want->classes,
                                                                 .top = f->repo->path};
         git_bag_settle(&bag, &classes, &f->repo->staged);
+        aside_sizes(f);
         return 0;
 }
 

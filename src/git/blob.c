@@ -59,8 +59,9 @@ void git_blob_of(const void *bytes, size_t n, size_t id_len, char id[GIT_ID_MAX 
         blob_end(&b, id);
 }
 
-/* What all files together may cost; more than any pack that is taken can unfold to in honest work. */
-#define BLOB_ALL_MAX ((uint64_t)16 << 30)
+/* What all files together may cost: twice the largest pack that is taken. One blob of zeros can be
+ * committed at any number of paths. */
+#define BLOB_ALL_MAX ((uint64_t)4 << 30)
 static uint64_t blob_left = BLOB_ALL_MAX;
 
 bool git_blob_of_file(int fd, uint64_t size, size_t id_len, char id[GIT_ID_MAX + 1])

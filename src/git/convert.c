@@ -4,7 +4,7 @@
  *
  * The host's git decides, in a box without network over the box's layers, by the box's attributes and
  * settings. A path with a filter is left out: its commands would have to run to know. What comes back
- * decides a word of what is shown, and nothing that lands. */
+ * decides a word of what is shown, and neither what lands nor what is left out. */
 #include "git/fetch_int.h"
 
 #include "base/cleanup.h"

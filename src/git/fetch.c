@@ -123,6 +123,7 @@ static void fetch_work_free(struct fetch *f)
         git_tips_free(&f->box);
         git_tips_free(&f->host);
         strs_free(&f->known);
+        strs_free(&f->detached);
         free(f->dir);
         strs_free(&f->env);
         fetch_classes_free(&f->classes);
@@ -223,19 +224,26 @@ int git_fetch_pending(const struct git_want *want, struct err *err)
         int is_some = 0;
         if (!git_call_is_there())
                 return 0;
+        bool is_noted = true;
         int r = look_all(&list, &works, want, &left, err);
         for (size_t i = 0; r == 0 && !is_some && i < list.n; i++) {
                 struct git_repo *one = &list.v[i];
+                if (want->landed && !one->waits)
+                        landed_begin(&works[i]);
                 if (!one->waits && tips_list(&works[i]) == 0)
                         is_some = (!one->shares && tips_pending(&works[i])) ||
                                   fetch_has_staged(&works[i]);
                 /* What cannot be read now is in the box alone. */
                 is_some |= one->waits && !one->is_spare;
+                if (want->landed && !is_some && !one->waits)
+                        is_noted = landed_put(&works[i], want->landed) && is_noted;
         }
         for (size_t i = 0; i < list.n; i++)
                 fetch_work_free(&works[i]);
         free(works);
         git_fetch_free(&list);
+        if (want->landed && (r < 0 || is_some || !is_noted))
+                want->landed->is_broken = true;
         return r < 0 ? -1 : is_some;
 }
 
@@ -286,6 +294,8 @@ void git_fetch_free(struct git_fetch *f)
                 git_paths_free(&r->head_tree);
                 free(r->box_common);
                 free(r->sizes);
+                free(r->head_sizes);
+                free(r->staged_sizes);
                 git_paths_free(&r->staged);
                 strs_free(&r->config);
         }

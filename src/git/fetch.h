@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buf;
 struct err;
 
 enum { GIT_ID_MAX = 64 }; /* hexadecimal digits: 40 or 64 */
@@ -125,6 +126,8 @@ struct git_repo {
                 touched;         /* what the box's HEAD has otherwise than the host's, with classes:
                                      these paths land with commits or not at all */
         uint64_t *sizes;         /* of ${touched}, once blob.h was asked for one; else NULL */
+        uint64_t *head_sizes;    /* of ${head_tree}, likewise */
+        uint64_t *staged_sizes;  /* of ${staged}, by the box's word; NULL: not told */
         struct git_paths staged; /* in the box's index otherwise than in its HEAD. What its work
                                      tree has as well is no news: committed_is_in_tree. Shown,
                                      never taken */
@@ -173,8 +176,11 @@ struct git_want {
         void (*judge)(void *arg, const char *path, struct file_class_verdict *);
         void *judge_arg;
         /* What the box's work tree has where its HEAD or index has an entry; NULL: nobody can tell. */
-        enum git_in_tree (*in_tree)(void *arg, const struct git_repo *, const struct git_path *);
+        enum git_in_tree (*in_tree)(void *arg, struct git_repo *, const struct git_path *);
         void *in_tree_arg;
+        /* git_fetch_pending, when it says 0: what git_landed_holds can check later; is_broken: nothing.
+         * NULL: nobody asks. */
+        struct buf *landed;
         bool wants_tree; /* fill git_path.is_converted: for who shows what is not committed */
 };
 

@@ -8,11 +8,13 @@
  *   judge.c  HEAD against HEAD
  *   held.c   whether the host has the box's HEAD by now
  *   convert.c which files of the box's work tree git would take for what is committed
+ *   landed.c a note that the host has it all, and whether that still holds
  *   aside.c  the index and the configuration, which are only shown */
 #ifndef GIT_FETCH_INT_H
 #define GIT_FETCH_INT_H
 
 #include "base/buf.h"
+#include "base/sha256.h"
 #include "git/fetch.h"
 #include "git/links.h"
 #include "git/names.h"
@@ -66,12 +68,14 @@ struct fetch {
         bool is_linked; /* in the box: a linked work tree, with a git directory beside the common */
         uint32_t patience_ms; /* with git in the box; 0: the usual */
         struct fetch_left *left;
-        struct git_tips box;  /* all refs of the box */
-        struct git_tips host; /* all of the host */
-        struct strs known;    /* sorted: ids of the host's refs that are there, each once */
-        char *dir;            /* a bare repository of ours whose objects are the quarantine */
-        bool is_ready;        /* ${dir} is there */
-        struct strs env;      /* for the host's git over ${dir} */
+        struct git_tips box;               /* all refs of the box */
+        struct git_tips host;              /* all of the host */
+        struct strs detached;              /* HEADs of the box's work trees that are on no branch */
+        char host_sum[SHA256_HEX_LEN + 1]; /* of landed.c */
+        struct strs known; /* sorted: ids of the host's refs that are there, each once */
+        char *dir;         /* a bare repository of ours whose objects are the quarantine */
+        bool is_ready;     /* ${dir} is there */
+        struct strs env;   /* for the host's git over ${dir} */
         struct fetch_classes classes;
 };
 
@@ -111,6 +115,12 @@ bool tips_is_known(const struct fetch *, const char *id);
 /* tips_pending(f): after tips_list: is some ref of the box new, as read.c would say? Asks the host's
  * git alone; what it does not know is new. */
 bool tips_pending(struct fetch *);
+
+/* landed.c: landed_begin(f): remember how the host's refs are; before tips_list, so that one that goes
+ * meanwhile is noticed. landed_put(f, note): after it, the lines that git_landed_holds reads; false:
+ * nothing can be noted of this repository. */
+void landed_begin(struct fetch *);
+bool landed_put(const struct fetch *, struct buf *note);
 
 /* take.c: get what is new; refs that cannot be had are refused. */
 int take_all(struct fetch *);

@@ -237,7 +237,10 @@ static int tips_trees(struct fetch *f)
                 } else if (str_starts(line, "HEAD ")) {
                         if (!git_names_id(line + 5, strlen(line + 5), f->id_len, id))
                                 id[0] = 0;
-                } else if (strcmp(line, "detached") == 0 && id[0] && !tips_is_known(f, id)) {
+                } else if (strcmp(line, "detached") == 0 && id[0]) {
+                        strs_add(&f->detached, id);
+                        if (tips_is_known(f, id))
+                                continue;
                         if (n > 1)
                                 tips_tree_linked(f, tree, id);
                         else /* git tells a submodule's by its git directory */

@@ -14,17 +14,26 @@
 #include <sys/stat.h>
 
 /* A file up to this size is read; of a larger one the sizes are compared first. */
-enum { COMMITTED_SMALL = 1 << 20 };
-enum { COMMITTED_CONVERT_MAX = 64 << 20 };         /* git reads a file as a whole to convert it */
-#define COMMITTED_UNTOLD_MAX ((uint64_t)256 << 20) /* of an entry whose size nobody tells */
+enum { COMMITTED_SMALL = 64 << 10 };
+enum { COMMITTED_CONVERT_MAX = 64 << 20 }; /* git reads a file as a whole to convert it */
+
+/* Bytes of larger files, of all together, whose size nobody tells but the box: a file of holes costs
+ * it nothing. */
+static uint64_t committed_untold_left = (uint64_t)512 << 20;
 
 /* committed_may_be(r, p, size): can a file of that size be what the entry has? */
 static bool committed_may_be(struct git_repo *r, const struct git_path *p, uint64_t size)
 {
-        uint64_t is;
+        uint64_t is = size;
         if (size <= COMMITTED_SMALL)
                 return true;
-        return r && git_blob_size(r, p, &is) ? is == size : size <= COMMITTED_UNTOLD_MAX;
+        enum git_blob_told told = git_blob_size(r, p, &is);
+        if (told == GIT_BLOB_TOLD || is != size)
+                return is == size;
+        if (size > committed_untold_left)
+                return false;
+        committed_untold_left -= size;
+        return true;
 }
 
 /* committed_mode(n): of a regular file, as git knows modes. */
@@ -39,8 +48,6 @@ static bool committed_file(const struct ws_change *ch, struct git_repo *r, const
         char id[GIT_ID_MAX + 1];
         if (p->mode != committed_mode(&ch->after))
                 return false;
-        if (p->is_converted)
-                return true;
         _cleanup_close_ int fd = ws_view_file(&ch->root->after, ch->path, &node, NULL);
         return fd >= 0 && committed_may_be(r, p, node.size) &&
                git_blob_of_file(fd, node.size, strlen(p->id), id) && strcmp(id, p->id) == 0;
@@ -56,9 +63,9 @@ static bool committed_link(const struct ws_change *ch, const struct git_path *p)
         return strcmp(id, p->id) == 0;
 }
 
-/* committed_same(ch, r, p): has the box's work tree what its HEAD has? ${r}: whose touched has ${p},
- * or NULL. */
-static bool committed_same(const struct ws_change *ch, struct git_repo *r, const struct git_path *p)
+/* committed_bytes(ch, r, p): has the box's work tree what ${p}, an entry of ${r}, has, byte by byte? */
+static bool committed_bytes(const struct ws_change *ch, struct git_repo *r,
+                            const struct git_path *p)
 {
         switch (ch->after.kind) {
         case WS_NONE:
@@ -72,6 +79,15 @@ static bool committed_same(const struct ws_change *ch, struct git_repo *r, const
                 break;
         }
         return false;
+}
+
+/* committed_same(ch, r, p): that, or what git makes of it by the box's own attributes and settings. The
+ * box's word: good enough to call a file committed, and never to leave one out. */
+static bool committed_same(const struct ws_change *ch, struct git_repo *r, const struct git_path *p)
+{
+        if (p->is_converted && ch->after.kind == WS_FILE && p->mode == committed_mode(&ch->after))
+                return true;
+        return committed_bytes(ch, r, p);
 }
 
 /* committed_touch(f, path, repo): the deepest repository around ${path} whose commits touch it; one
@@ -154,11 +170,11 @@ bool committed_is_held(const struct git_fetch *f, const struct ws_change *ch,
             (ch->after.kind != WS_FILE && ch->after.kind != WS_LINK && ch->after.kind != WS_NONE))
                 return false;
         const struct git_path *p = committed_entry(r, ch, touched);
-        return p && committed_same(ch, touched ? r : NULL, p) &&
-               apply_judge(ch, applied, &conflict, NULL) == 0 && conflict != APPLY_CLEAR;
+        return p && committed_bytes(ch, r, p) && apply_judge(ch, applied, &conflict, NULL) == 0 &&
+               conflict != APPLY_CLEAR;
 }
 
-enum git_in_tree committed_in_tree(const struct ws_root *root, const struct git_repo *r,
+enum git_in_tree committed_in_tree(const struct ws_root *root, struct git_repo *r,
                                    const struct git_path *p)
 {
         _cleanup_free_ char *path =
@@ -166,15 +182,14 @@ enum git_in_tree committed_in_tree(const struct ws_root *root, const struct git_
         struct ws_change ch = {.root = root, .path = path};
         if (ws_view_look(&root->after, path, &ch.after, NULL) < 0)
                 return GIT_IN_TREE_OTHER;
-        if (committed_same(&ch, NULL, p))
+        if (committed_same(&ch, r, p))
                 return GIT_IN_TREE_SAME;
         bool is_file = ch.after.kind == WS_FILE && p->mode == committed_mode(&ch.after);
         return is_file && ch.after.size <= COMMITTED_CONVERT_MAX ? GIT_IN_TREE_FILE
                                                                  : GIT_IN_TREE_OTHER;
 }
 
-bool committed_is_in_tree(const struct ws_root *root, const struct git_repo *r,
-                          const struct git_path *p)
+bool committed_is_in_tree(const struct ws_root *root, struct git_repo *r, const struct git_path *p)
 {
         return committed_in_tree(root, r, p) == GIT_IN_TREE_SAME;
 }

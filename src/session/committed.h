@@ -19,7 +19,7 @@ enum committed committed_of(const struct git_fetch *, const struct ws_change *, 
  * without reading the file. */
 bool committed_touches(const struct git_fetch *, const struct ws_change *, struct git_repo **);
 
-/* committed_is_held(fetch, change, applied): is it what the box committed, in a commit that a branch of
+/* committed_is_held(fetch, change, applied): is it, byte by byte, what the box committed, in a commit that a branch of
  * the host's own has by now, where the host went on since? To offer it again would be to take back what
  * the person made of it. */
 struct applied;
@@ -28,8 +28,8 @@ bool committed_is_held(const struct git_fetch *, const struct ws_change *, const
 /* committed_in_tree(root, repo, path): what the box's work tree has at ${path}, an entry of its HEAD or
  * index. committed_is_in_tree: the same content, or one that git makes the same. ${root} is the
  * workspace. */
-enum git_in_tree committed_in_tree(const struct ws_root *, const struct git_repo *,
+enum git_in_tree committed_in_tree(const struct ws_root *, struct git_repo *,
                                    const struct git_path *);
-bool committed_is_in_tree(const struct ws_root *, const struct git_repo *, const struct git_path *);
+bool committed_is_in_tree(const struct ws_root *, struct git_repo *, const struct git_path *);
 
 #endif

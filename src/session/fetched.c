@@ -73,16 +73,15 @@ static int fetched_place(const struct changes *c, const struct store *store,
 
 typedef int fetched_fn(const struct git_want *, struct git_fetch *, struct err *);
 
-static enum git_in_tree fetched_in_tree(void *arg, const struct git_repo *r,
-                                        const struct git_path *p)
+static enum git_in_tree fetched_in_tree(void *arg, struct git_repo *r, const struct git_path *p)
 {
         return committed_in_tree(arg, r, p);
 }
 
-/* fetched_with(c, store, trees, fn, f, err): run ${fn} with everything in place. */
+/* fetched_with(c, store, trees, fn, f, landed, err): run ${fn} with everything in place. */
 static int fetched_with(const struct changes *c, const struct store *store,
                         const struct strs *trees, fetched_fn *fn, struct git_fetch *f,
-                        struct err *err)
+                        struct buf *landed, struct err *err)
 {
         struct git_inside inside;
         struct git_want want;
@@ -97,6 +96,7 @@ static int fetched_with(const struct changes *c, const struct store *store,
                 /* The workspace comes first (changes.c): the judge of its files is the commits' too. */
                 struct classify *classify = classify_new(&c->roots.v[0], c->classes);
                 fetched_want(c, trees, errand, &inside, place.dir, &want);
+                want.landed = landed;
                 want.judge = fetched_judge;
                 want.judge_arg = classify;
                 want.in_tree = fetched_in_tree;
@@ -134,7 +134,7 @@ static int fetched_by(const struct changes *c, const struct store *store, const 
                                    "in it");
                 return 0;
         }
-        return fetched_with(c, store, trees, fn, f, err);
+        return fetched_with(c, store, trees, fn, f, NULL, err);
 }
 
 int fetched_get(const struct changes *c, const struct store *store, const struct strs *trees,
@@ -156,12 +156,12 @@ static int fetched_ask(const struct git_want *want, struct git_fetch *f, struct 
 }
 
 int fetched_pending(const struct changes *c, const struct store *store, const struct strs *trees,
-                    struct err *err)
+                    struct buf *landed, struct err *err)
 {
         struct git_fetch f = {0};
         if (trees->n && !git_call_is_there())
                 return 1; /* nobody can tell: the box may have the only copy */
-        int rc = fetched_with(c, store, trees, fetched_ask, &f, err);
+        int rc = fetched_with(c, store, trees, fetched_ask, &f, landed, err);
         git_fetch_free(&f);
         return rc;
 }

@@ -5,6 +5,7 @@
 
 #include "git/fetch.h"
 
+struct buf;
 struct changes;
 struct err;
 struct store;
@@ -18,9 +19,10 @@ int fetched_get(const struct changes *, const struct store *, const struct strs 
 int fetched_show(const struct changes *, const struct store *, const struct strs *trees,
                  struct git_fetch *, struct err *);
 
-/* fetched_pending(c, store, trees, err): 1 when a ref of the box is not on the host, 0, -1. */
+/* fetched_pending(c, store, trees, landed, err): 1 when a ref of the box is not on the host, 0, -1.
+ * ${landed}: git_want.landed. */
 int fetched_pending(const struct changes *, const struct store *, const struct strs *trees,
-                    struct err *);
+                    struct buf *landed, struct err *);
 
 /* fetched_known(box_dir_fd, common, refs): refs below refs/ostiary/BOX of the repository whose git
  * directory is ${common}, that earlier applies of this box made. fetched_note(box_dir_fd, common, ref,

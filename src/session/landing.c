@@ -328,6 +328,21 @@ static enum file_class head_worst(const struct landing *l, const struct landing_
         return FILE_PLAIN;
 }
 
+/* head_on_top(l, u): mark what lands with the branch and is not in its commits, which are all that the
+ * question about the ref shows. Is there any? */
+static bool head_on_top(const struct landing *l, const struct landing_unit *u)
+{
+        bool has_any = false;
+        for (size_t i = 0; i < l->n; i++) {
+                struct landing_item *it = &l->v[i];
+                if (landing_unit_of(l, it) != u || it->fate == FATE_REFUSED)
+                        continue;
+                it->is_on_top = committed_of(&l->fetch, it->change, NULL) == COMMITTED_AND_CHANGED;
+                has_any |= it->is_on_top;
+        }
+        return has_any;
+}
+
 /* settle_head(l, u): the branch moves only when its ref was taken, and what its move brings into
  * the work tree is approved. */
 static void settle_head(struct landing *l, struct landing_unit *u)
@@ -349,7 +364,9 @@ static void settle_head(struct landing *l, struct landing_unit *u)
                 return;
         enum file_class worst = head_worst(l, u, &what);
         bool has_person = !l->has_yes && !l->is_dry && l->has_terminal && !l->is_over;
-        bool is_asked = worst == FILE_PLAIN && !is_here(ref); /* with the ref, just now */
+        bool has_on_top = has_person && head_on_top(l, u);
+        /* With the ref, just now: that question shows commits alone. */
+        bool is_asked = worst == FILE_PLAIN && !is_here(ref) && !has_on_top;
         if (has_person && (is_asked || l->asks.head(l->asks.arg, l, u)))
                 return;
         _cleanup_free_ char *name = str_quote(what);

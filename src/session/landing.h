@@ -47,7 +47,9 @@ struct landing_item {
         struct buf bytes;                  /* APPLY_BYTES, APPLY_MERGE */
         char host_sha[SHA256_HEX_LEN + 1]; /* apply_choice.host_sha */
         char shown[SHA256_HEX_LEN + 1];    /* the content that was shown, or "" */
-        size_t unit; /* index plus one in the job's units: commits touch the path; 0: none do */
+        size_t unit;    /* index plus one in the job's units: commits touch the path; 0: none do */
+        bool is_on_top; /* of a unit: it is not what the commits have there; known when a person is
+                           asked for the unit's head */
 };
 
 /* What a repository of the box brings: its refs, and the files that belong to its commits. */
@@ -69,7 +71,9 @@ struct landing_unit {
 struct landing;
 
 /* Questions to a person, asked only when has_terminal is set and nothing else decides: is the ref taken,
- * does the branch move with its files? Who wants no further question sets is_over. */
+ * does the branch move with its files? The second is asked when the answer to the first does not cover
+ * them: a class that is not plain, a ref that is here already, or items that are on top of the commits.
+ * Who wants no further question sets is_over. */
 struct landing_asks {
         bool (*ref)(void *arg, struct landing *, struct landing_unit *, size_t ref);
         bool (*head)(void *arg, struct landing *, const struct landing_unit *);

@@ -3,10 +3,12 @@
  * find out. */
 #include "session/pending.h"
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fdio.h"
 #include "base/str.h"
+#include "git/landed.h"
 #include "session/changes.h"
 #include "session/committed.h"
 #include "session/fetched.h"
@@ -21,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FOUND = 1, NOTE_MAX = 64 };
+enum { FOUND = 1, NOTE_MAX = 4 << 20 };
 
 static const char git_note[] = "git-landed";
 
@@ -107,25 +109,24 @@ static int pending_files(struct doubts *d, struct strs *trees, struct err *err)
         return 0;
 }
 
-/* The note holds when the box ended: one that ran again may have committed again. */
-static bool note_is_there(int box_fd, int64_t ended_us)
+/* The note holds for one end of the box: one that ran again may have committed again. And as long as
+ * the host has what it says: an undo takes refs back. */
+static bool note_is_there(const struct changes *c, int64_t ended_us)
 {
-        _cleanup_free_ char *text = fdio_read_file(box_fd, git_note, NOTE_MAX, NULL);
+        _cleanup_free_ char *text = fdio_read_file(c->box_fd, git_note, NOTE_MAX, NULL);
         _cleanup_free_ char *want = str_fmt("%" PRId64 "\n", ended_us);
-        return text && strcmp(text, want) == 0;
+        return text && str_starts(text, want) && git_landed_holds(text + strlen(want), c->id);
 }
 
-/* note_put(c): best effort: without it the next one asks again. */
-static void note_put(const struct changes *c)
+/* note_put(c, landed): best effort: without it the next one asks again. */
+static void note_put(const struct changes *c, struct buf *landed)
 {
         struct box_meta m = {0};
-        if (store_meta_read(c->box_fd, c->id, &m, NULL) == 0 && m.state == BOX_EXITED) {
-                _cleanup_free_ char *text = str_fmt("%" PRId64 "\n", m.ended_us);
-                _cleanup_close_ int fd =
-                        openat(c->box_fd, git_note,
-                               O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-                if (fd >= 0 && fdio_write_all(fd, text, strlen(text)) < 0)
-                        unlinkat(c->box_fd, git_note, 0);
+        if (!landed->is_broken && store_meta_read(c->box_fd, c->id, &m, NULL) == 0 &&
+            m.state == BOX_EXITED) {
+                _cleanup_free_ char *text =
+                        str_fmt("%" PRId64 "\n%s", m.ended_us, buf_cstr(landed));
+                (void)fdio_write_file(c->box_fd, git_note, text, 0600, NULL);
         }
         box_meta_free(&m);
 }
@@ -154,11 +155,12 @@ static int pending_look(const struct store *s, const char *id, int64_t known_us,
         if (rc == 0)
                 rc = pending_doubts(s, &d, &trees, err);
         ws_changes_free(&d.v);
-        if (rc != 0 || trees.n == 0 || (known_us && note_is_there(c.box_fd, known_us)))
+        if (rc != 0 || trees.n == 0 || (known_us && note_is_there(&c, known_us)))
                 return rc;
-        rc = fetched_pending(&c, s, &trees, err);
+        _cleanup_buf_ struct buf landed = {.max = NOTE_MAX / 2};
+        rc = fetched_pending(&c, s, &trees, &landed, err);
         if (rc == 0)
-                note_put(&c);
+                note_put(&c, &landed);
         return rc;
 }
 
