@@ -2,8 +2,8 @@
 # suite: test=user soak=root,user timeout=200
 # tier: what an answer is read as does not depend on who runs the door, so test runs it once
 # custody_lenders.sh - at a place that lends credentials (data/lenders) the box gets placeholders, in whatever form the
-# answer comes; an answer that cannot be read with certainty is a 502. The origin writes down every token that it gave
-# out; none of them may be in what the box got.
+# answer comes; an answer that cannot be read with certainty is a 502, and words stay words. The origin writes down every
+# token that it gave out; none of them may be in what the box got.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
@@ -105,6 +105,7 @@ lend = [("Azure listKeys", "subscriptions/1/listKeys", '{"keys":[{"keyName":"key
         ("Gitea", "api/v1/users/me/tokens", '{"id":1,"name":"ci","sha1":"TOKEN","token_last_eight":"abcdefgh"}', '"ci"'),
         ("DigitalOcean", "v2/registry/docker-credentials", '{"auths":{"registry.home.test":{"auth":"TOKEN"}}}', "registry.home.test"),
         ("Heroku", "oauth/authorizations", '{"access_token":{"id":"3f2504e0-4f89-41d3-9a0c-0305e82c3301","token":"TOKEN"},"scope":["global"]}', "3f2504e0-4f89"),
+        ("Okta", "api/v1/sessions", '{"id":"TOKEN","userId":"00ubgaSA93jfQ8ZaB1x9","status":"ACTIVE"}', "00ubgaSA93jfQ8ZaB1x9"),
         ("RubyGems", "api/v1/oidc/api_key_roles/r/assume_role", '{"rubygems_api_key":"rubygems_TOKEN","name":"ci"}', "ci"),
         ("Kubernetes", "api/v1/namespaces/n/serviceaccounts/s/token", '{"kind":"TokenRequest","metadata":{"name":"s","uid":"3f2504e0-4f89-41d3-9a0c-0305e82c3301"},"status":{"token":"TOKEN","expirationTimestamp":"2026-11-17T21:38:00Z"}}', "TokenRequest"),
         ("Anthropic login", "api/oauth/claude_cli/create_api_key", '{"raw_key":"sk-ant-api03-TOKEN"}', "raw_key"),
@@ -117,8 +118,8 @@ for name, p, body, keep in lend:
     case("a shape: " + name, "placeholder", "a.home.test/" + p, body, keep=keep)
 case("an error with a token", "placeholder", "a.home.test/oauth/token", '{"error":"x","hint":1,"access_token":"TOKEN"}', status="400")
 case("a failure with one of no name", "placeholder", "a.home.test/oauth/token", '{"made":"TOKEN"}', status="503")
-case("an error page with a token", "502", "a.home.test/oauth/token", "<html><p>take TOKEN</html>", "text/html", status="403")
-case("a failure that is packed", "502", "a.home.test/oauth/token", "\x1f\x8b TOKEN", "application/gzip", status="500")
+case("an error page with a token", "placeholder", "a.home.test/oauth/token", "<html><p>take TOKEN</html>", "text/html", status="403")
+case("a failure that is packed", "placeholder", "a.home.test/oauth/token", "\x1f\x8b TOKEN", "application/gzip", status="500")
 for name, body in (("a sentence", '{"note":"take TOKEN"}'), ("JSON of other names", json.dumps({"body": '{"made":"TOKEN"}'})), ("a name", '{"TOKEN":1}'),
                    ("an address", '{"url":"https://x.home.test/cb?refresh_token=TOKEN"}'), ("an address with a password", '{"clone_url":"https://me:TOKEN@x.home.test/r"}')):
     case("a token in " + name, "502", "a.home.test/oauth/token", body)
@@ -129,6 +130,9 @@ case("a cookie", "placeholder", "a.home.test/oauth/token", '{"ok":true}', field=
 case("control: a flag in a cookie", "same", "a.home.test/oauth/token", '{"ok":true}', field="set-cookie: seen=1; path=/")
 case("a field", "502", "a.home.test/oauth/token", '{"ok":true}', field="x-subject-token: TOKEN")
 case("a field with a known shape", "502", "a.home.test/oauth/token", '{"ok":true}', field="x-made: ghp_x9Kd02mfLs93jfQ8ZaB1x9Kd02mfLs93jfQ8")
+case("a field of a request", "502", "a.home.test/oauth/token", '{"ok":true}', field="authorization: Bearer TOKEN")
+case("a field of a session", "502", "a.home.test/oauth/token", '{"ok":true}', field="x-session-id: TOKEN")
+case("control: a field of words", "same", "a.home.test/oauth/token", '{"ok":true}', field="surrogate-key: pages all of them")
 case("a redirection with a query", "502", "a.home.test/oauth/token", "", "-", status="302", location="https://x.home.test/cb?a=1&access_token=TOKEN")
 case("a redirection with an escaped one", "502", "a.home.test/oauth/token", "", "-", status="302", location="/x?to=%2Fcb%23id_token%3DTOKEN")
 case("a redirection with a body", "placeholder", "a.home.test/oauth/token", "<a href=x>TOKEN</a>", "text/html", status="302", location="/cb?code=abcdefghijklmnop")
@@ -138,6 +142,19 @@ cases.append(["UTF-16", "502", "a.home.test/oauth/token", dict(body=oauth, type=
 cases.append(["two types", "502", "a.home.test/oauth/token", dict(body=oauth, type="application/json", type2="text/plain")])
 cases.append(["a redirection", "502", "a.home.test/oauth/token", dict(body="", type="text/html", status="302", location="https://x.home.test/cb#access_token=TOKEN")])
 case("control: an error", "same", "a.home.test/oauth/token", "<html>what?</html>", "text/html", status="400")
+# Honest answers in which words stand where tokens would; what comes from elsewhere afterwards has the same words.
+words = "function constructor document This field is required. %7B%22Version%22%3A%222012-10-17%22%2C%22Statement%22 3da541559918a808c2402bba5012f6c60b27661c"
+policy = "%7B%22Version%22%3A%222012-10-17%22%2C%22Statement%22%3A%5B%7B%22Federated%22%3A%22arn%3Aaws%3Aiam%3A%3A1%3Aoidc-provider%2Fid%2FD539D4633E53DE1B71E2A09C%22%7D%5D%7D"
+case("control: fields that are required", "same", "a.home.test/api/token/", '{"username":["This field is required."],"password":["This field is required."]}', status="400")
+case("control: tokens of a language", "same", "a.home.test/tokens", '{"tokens":["function","constructor","document"]}')
+case("control: a commit", "same", "api.github.com/repos/actions/token/commits/main", '{"sha":"3da541559918a808c2402bba5012f6c60b27661c"}')
+case("control: a repository named like a token", "same", "api.github.com/repos/actions/create-github-app-token/commits/main", "any 3da541559918a808c2402bba5012f6c60b27661c", "text/plain")
+case("control: IAM GetRole", "same", "iam.amazonaws.com/", "<R><Role><RoleName>a</RoleName><AssumeRolePolicyDocument>" + policy + "</AssumeRolePolicyDocument></Role></R>", "text/xml")
+case("control: a picture", "same", "a.home.test/oauth/token", '{"picture":"https://x.home.test/u/x9Kd02mfLs93jfQ8ZaB1=s96-c"}')
+case("control: true", "same", "a.home.test/oauth/token", "true")
+case("control: OK", "same", "a.home.test/oauth/token", "OK", "text/plain")
+case("words under a sure name", "placeholder", "a.home.test/oauth/token", '{"access_token":"trustworthy"}')
+case("control: the same words from another host", "same", "api.github.com/any", words + " trustworthy", "text/plain")
 case("control: another path", "same", "a.home.test/v1/models", "just text", "text/plain")
 case("control: nothing in it", "same", "a.home.test/oauth/token", '{"ok":true,"next_token":"0123456789abcdef"}')
 case("control: empty", "same", "a.home.test/oauth/token", "", "-")

@@ -15,22 +15,25 @@ BEGIN {
 /["\\?]/ && !/^#/ { fail("quotes, backslashes and question marks have no place here") }
 /^[ \t]*(#|$)/ { next }
 $1 == "field" {
-	if (NF != 2 && !(NF == 4 && $3 == "as" && $4 ~ /^(id|key|token|none)$/)) fail("field NAME [as id|key|token|none]")
+	sure = NF == 3 && $3 == "sure"
+	piece = NF == 4 && $3 == "as" ? $4 : ""
+	if (NF != 2 && !sure && piece !~ /^(id|key|token|none)$/) fail("field NAME [sure] or field NAME as id|key|token|none")
 	if ($2 !~ /^\*?[a-z0-9]+$/) fail("a name of a field is small letters and digits")
-	fields = fields sprintf("        {\"%s\", \"%s\"},\n", $2, NF == 4 ? $4 : "")
+	fields = fields sprintf("        {\"%s\", \"%s\", %s},\n", $2, piece, sure || (piece && piece != "none") ? "true" : "false")
 	next
 }
 $1 !~ /^\*/ { fail("a place begins with *") }
 {
-	host = query = all = ""
+	host = query = ""
+	lends = 0
 	at = 2
 	if ($at ~ /^host=/) host = substr($(at++), 6)
 	if ($at ~ /^query=/) query = substr($(at++), 7)
-	if ($at == "all") all = $(at++)
-	if (at > NF) fail("a place is PATH [host=] [query=] [all] WHO")
+	if ($at == "all" || $at == "id") lends = $(at++) == "all" ? "LENDERS_ALL" : "LENDERS_ID"
+	if (at > NF) fail("a place is PATH [host=] [query=] [all|id] WHO")
 	who = $at
 	while (++at <= NF) who = who " " $at
-	places = places sprintf("        {\"%s\", \"%s\", \"%s\", \"%s\", %s},\n", tolower($1), host, query, who, all ? "true" : "false")
+	places = places sprintf("        {\"%s\", \"%s\", \"%s\", \"%s\", %s},\n", tolower($1), host, query, who, lends)
 }
 END {
 	if (is_bad) exit 1

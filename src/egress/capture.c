@@ -144,6 +144,15 @@ bool capture_is_clean(const char *p, size_t n)
         return cred_look(p, n) == CRED_NO && !cred_look_params(p, n, is_named) && !hides(p, n);
 }
 
+/* is_lent(c, name, name_n, value): a name says that it is a credential, and may be right: "password"
+ * is also what the sentence of an error is called, and what is taken out is looked for elsewhere. */
+static bool is_lent(const struct capture *c, const char *name, size_t name_n,
+                    const struct buf *value)
+{
+        return (!(c->how & CAPTURE_ERROR) && lenders_is_sure(name, name_n)) ||
+               cred_look_is_made((const char *)value->data, value->len);
+}
+
 int capture_add(struct capture *c, const char *name, size_t name_n, const struct buf *value,
                 size_t start, size_t len, struct err *err)
 {
@@ -152,10 +161,13 @@ int capture_add(struct capture *c, const char *name, size_t name_n, const struct
         const char *p = (const char *)value->data;
         bool is_plain;
         const char *piece = lenders_name(name, name_n, &is_plain);
-        if (piece || (c->is_all && !is_plain))
+        if (c->how & CAPTURE_ID && name_n == 2 && strncasecmp(name, "id", 2) == 0)
+                is_plain = false;
+        bool is_any = c->how == CAPTURE_ALL && !is_plain;
+        if (is_any || (piece && is_lent(c, name, name_n, value)))
                 return put(c, name, name_n, piece ? piece : "", value, start, len, err);
 
-        /* No name says so: what it looks like decides. */
+        /* No name says so, or what says it is a word or a sentence: what it looks like decides. */
         enum cred_look look = cred_look(p, value->len);
         bool is_token = look == CRED_SURE || (look == CRED_MAYBE && !is_plain);
         if (is_token && cred_look_is_word(p, value->len))
@@ -276,10 +288,10 @@ static int find_form(const char *p, size_t n, struct capture *c, struct err *err
         return r;
 }
 
-int capture_find(const char *type, const char *p, size_t n, bool is_all, struct capture *c,
+int capture_find(const char *type, const char *p, size_t n, unsigned how, struct capture *c,
                  struct err *err)
 {
-        *c = (struct capture){.kind = capture_kind(type, p, n), .is_all = is_all};
+        *c = (struct capture){.kind = capture_kind(type, p, n), .how = how};
         switch (c->kind) {
         case CAPTURE_JSON:
                 return find_json(p, n, c, err);
@@ -292,7 +304,8 @@ int capture_find(const char *type, const char *p, size_t n, bool is_all, struct 
         }
         while (n > 0 && strchr(" \t\r\n", p[n - 1]) && p[n - 1])
                 n--;
-        return n == 0 ? 0 : err_set(err, E_PROTO, "it is neither JSON nor XML nor a form");
+        /* true, null, OK: too short to be one */
+        return n < VALUE_MIN ? 0 : err_set(err, E_PROTO, "it is neither JSON nor XML nor a form");
 }
 
 void capture_free(struct capture *c)

@@ -17,6 +17,10 @@ struct err;
 
 enum { CAPTURE_BODY_MAX = 256 << 10, CAPTURE_MAX = 64 };
 
+/* How an answer is read: of a place where every text is a credential, or its "id" (see
+ * lenders_place); as one that says that nothing was lent, so that a name alone makes no credential. */
+enum { CAPTURE_ALL = 1, CAPTURE_ERROR = 2, CAPTURE_ID = 4 };
+
 enum capture_kind { CAPTURE_NOT, CAPTURE_JSON, CAPTURE_FORM, CAPTURE_XML };
 
 /* capture_kind(type, body, n): how this body is read; CAPTURE_NOT: not at all. ${type} is the
@@ -31,14 +35,14 @@ struct capture_token {
 
 struct capture {
         enum capture_kind kind;
-        bool is_all; /* every text is a credential */
+        unsigned how; /* CAPTURE_ALL and so on */
         struct capture_token tokens[CAPTURE_MAX];
         size_t n;
 };
 
-/* capture_find(type, body, n, is_all, c, err): in the order in which they stand. -1 and a sentence
- * when the body cannot be read with certainty, or holds too many. ${is_all}: see lenders_place. */
-int capture_find(const char *type, const char *, size_t, bool is_all, struct capture *,
+/* capture_find(type, body, n, how, c, err): in the order in which they stand. -1 and a sentence
+ * when the body cannot be read with certainty, or holds too many. */
+int capture_find(const char *type, const char *, size_t, unsigned how, struct capture *,
                  struct err *);
 /* capture_is_clean(p, n): is there nothing in a text that looks like a credential? For the pages of
  * errors, which are in no form. */

@@ -40,9 +40,9 @@ struct scrub {
         bool is_ended, is_final;        /* the origin's end came; everything was passed on */
         struct head *trailers;
 
-        bool is_shown; /* the origin knows a value */
-        bool is_lent;  /* it is of a place that lends credentials */
-        bool is_all;   /* where every text is one */
+        bool is_shown;  /* the origin knows a value */
+        bool is_lent;   /* it is of a place that lends credentials */
+        unsigned lends; /* what counts as one there: enum lenders_kind */
 
         /* gRPC and Connect: where in its frames the stream is */
         bool is_grpc, is_framed;

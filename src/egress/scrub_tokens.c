@@ -56,7 +56,7 @@ bool scrub_tokens_lent(struct scrub *s)
             !token_places(s->what.host))
                 return false;
         return lenders_place(s->what.host->text, s->what.path, s->what.query, s->what.query_len,
-                             &s->is_all) ||
+                             &s->lends) ||
                s->what.is_moved;
 }
 
@@ -87,8 +87,10 @@ static bool field_lends(const char *name, const char *value, size_t n)
                           strcmp(name, "refresh") == 0 || strcmp(name, "content-location") == 0;
         if (n < DOOR_SECRET_MIN)
                 return false;
-        return is_address ? capture_address(value, n)
-                          : lenders_field(name, strlen(name)) || cred_look(value, n) == CRED_SURE;
+        if (is_address)
+                return capture_address(value, n);
+        return lenders_field(name, strlen(name)) ? cred_look_is_made(value, n)
+                                                 : cred_look(value, n) == CRED_SURE;
 }
 
 const char *scrub_tokens_head(struct head *h)
@@ -175,13 +177,18 @@ static bool find(struct scrub *s)
 {
         struct capture *c = &s->tokens->found;
         struct err err = {0};
+        unsigned how = (s->lends == LENDERS_ALL ? CAPTURE_ALL : 0u) |
+                       (s->lends == LENDERS_ID ? CAPTURE_ID : 0u) |
+                       (s->head->status >= 400 ? CAPTURE_ERROR : 0u);
         if (s->whole.len == 0 || capture_find(type_of(s->head), (const char *)s->whole.data,
-                                              s->whole.len, s->is_all, c, &err) == 0)
+                                              s->whole.len, how, c, &err) == 0)
                 return true;
         capture_free(c);
         if (is_page(s))
                 return true;
-        if (s->head->status / 100 == 3) { /* where it leads is in its head, and passed */
+        /* Where a redirection leads is in its head, and so is that a place is out of order or says no:
+         * that passes, without the page. */
+        if (s->head->status >= 300) {
                 wipe(&s->whole);
                 return true;
         }

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "keeper/ssh_sign.h"
 #include "keeper/token.h"
+#include "policy/cred_look.h"
 #include "policy/secret_forms.h"
 
 #include <stdlib.h>
@@ -54,6 +55,13 @@ static void put_nested(struct keeper *k, struct buf *b, const uint8_t *value, si
         }
 }
 
+/* may_look(x, coding): which writings are looked for. Of what an answer called a token, none that is
+ * cut: every JWT of a maker begins alike. */
+static bool may_look(const struct store_secret *x, int coding)
+{
+        return !x->is_captured || (coding != SECRET_HEAD && coding != SECRET_TAIL);
+}
+
 int keeper_fingers(struct keeper *k, const struct store_secret *x)
 {
         uint32_t at = 0;
@@ -68,11 +76,14 @@ int keeper_fingers(struct keeper *k, const struct store_secret *x)
                 uint32_t part = at++;
                 if (!p->value || p->is_open)
                         continue;
+                /* Who lends words must not have them replaced in what other hosts send. */
+                if (x->is_captured && !cred_look_is_made((const char *)p->value, p->len))
+                        continue;
                 struct buf *b = keeper_message(k, DOOR_FINGERS);
                 buf_put_u32(b, x->number);
                 buf_put_u32(b, part);
                 for (int coding = 0; coding < SECRET_CODINGS; coding++)
-                        if (writing(k, coding, p->value, p->len))
+                        if (may_look(x, coding) && writing(k, coding, p->value, p->len))
                                 put_finger(k, b, coding, SECRET_RAW);
                 put_nested(k, b, p->value, p->len);
                 keeper_scratch_wipe(k);

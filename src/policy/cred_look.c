@@ -99,8 +99,8 @@ static size_t drawn(const char *p, size_t n)
         return sum;
 }
 
-/* is_dense(p, n): the same with its joints left out: base64 has a + or / every few letters. */
-static bool is_dense(const char *p, size_t n)
+/* is_dense(p, n, min): the same with its joints left out: base64 has a + or / every few letters. */
+static bool is_dense(const char *p, size_t n, size_t min)
 {
         char text[128];
         size_t len = 0, joints = 0;
@@ -114,7 +114,7 @@ static bool is_dense(const char *p, size_t n)
         for (size_t i = 1; i < len; i++)
                 changes += letter(text[i]) != letter(text[i - 1]);
         /* Drawn from 62 letters, two of three are of another kind than the one before. */
-        return len >= DRAWN_MIN && changes * 5 >= len * 2 && joints * 4 <= len;
+        return len >= min && changes * 5 >= len * 2 && joints * 4 <= len;
 }
 
 static bool is_word_char(char c)
@@ -127,7 +127,27 @@ bool cred_look_is_word(const char *p, size_t n)
         for (size_t i = 0; i < n; i++)
                 if (p[i] <= 0x20 || p[i] >= 0x7f || strchr("\"'<>{}[]\\,;", p[i]))
                         return false;
-        return n > 0 && !memmem(p, n, "://", 3);
+        /* A document that was percent-encoded, as IAM writes policies, has no blank and is a text. */
+        bool is_document =
+                n > 3 && (strncasecmp(p, "%7b", 3) == 0 || strncasecmp(p, "%5b", 3) == 0);
+        return n > 0 && !is_document && !memmem(p, n, "://", 3);
+}
+
+/* address(p, n): where the parameters of an address begin, when all of the text is one; else 0. The
+ * path of a picture is full of digests. */
+static size_t address(const char *p, size_t n)
+{
+        size_t at = 0;
+        while (at < n && (letter(p[at]) == SMALL || letter(p[at]) == LARGE))
+                at++;
+        if (at == 0 || n - at < 3 || memcmp(p + at, "://", 3) != 0)
+                return 0;
+        for (size_t i = at; i < n; i++)
+                if (p[i] <= 0x20 || p[i] >= 0x7f || strchr("\"'<>{}[]\\,;", p[i]))
+                        return 0;
+        while (at < n && p[at] != '?' && p[at] != '#')
+                at++;
+        return at;
 }
 
 /* has_password(p, n): an address with a name and a password before its host. */
@@ -160,16 +180,25 @@ enum cred_look cred_look(const char *p, size_t n)
                 return CRED_NO;
         if (is_key_file(p, n) || has_password(p, n) || secret_shape_find(p, n, 0, &len) < n)
                 return CRED_SURE;
-        for (size_t at = 0; at < n;) {
+        for (size_t at = address(p, n); at < n;) {
                 size_t end = at;
                 while (end < n && is_word_char(p[end]))
                         end++;
                 if (end - at >= DRAWN_MIN && !is_uuid(p + at, end - at) &&
-                    (drawn(p + at, end - at) >= DRAWN_MIN || is_dense(p + at, end - at)))
+                    (drawn(p + at, end - at) >= DRAWN_MIN || is_dense(p + at, end - at, DRAWN_MIN)))
                         return CRED_MAYBE;
                 at = end + (end + 2 < n && p[end] == '%' ? 3 : 1);
         }
         return CRED_NO;
+}
+
+bool cred_look_is_made(const char *p, size_t n)
+{
+        if (n < VALUE_MIN)
+                return false;
+        if (cred_look(p, n) != CRED_NO || is_uuid(p, n))
+                return true;
+        return cred_look_is_word(p, n) && (is_hex(p, n) || is_dense(p, n, VALUE_MIN));
 }
 
 /* --- addresses -------------------------------------------------------------------------------- */

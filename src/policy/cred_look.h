@@ -14,11 +14,16 @@ enum cred_look {
 };
 
 /* cred_look(text, n): the most certain of what is in it, in any word of it. Identifiers that are
- * known as such (a UUID, a date, an address without secrets) are none. */
+ * known as such (a UUID, a date, an address without secrets, whatever its path) are none. */
 enum cred_look cred_look(const char *, size_t);
 
 /* cred_look_is_word(text, n): is all of it one word, which a placeholder can replace as a whole? */
 bool cred_look_is_word(const char *, size_t);
+
+/* cred_look_is_made(text, n): may a text that is called like a credential be one that a machine made?
+ * Asks for less than cred_look does: a UUID and eight drawn characters are enough. Words and
+ * sentences ("function", "This field is required.") are not: they stand in other answers, too. */
+bool cred_look_is_made(const char *, size_t);
 
 /* cred_look_params(text, n, is_name, ctx): the parameters of an address, behind "?" and "#", also
  * when they are escaped once more. True when ${is_name} says yes to the name of one that has a value

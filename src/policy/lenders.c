@@ -19,26 +19,35 @@ static char small(char c)
         return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
-/* holds(pattern, s, n): * is any text. The last star is the only one worth going back to. */
+/* holds(pattern, s, n): * is any text, + any without a slash. The last of them is the only one worth
+ * going back to; behind a slash that + does not cross, the last star is. */
 static bool holds(const char *p, const char *s, size_t n)
 {
-        const char *star = NULL;
-        size_t i = 0, from = 0;
+        const char *star = NULL, *plus = NULL;
+        size_t i = 0, from = 0, plus_from = 0;
         while (i < n) {
                 if (*p == '*') {
                         star = ++p;
                         from = i;
+                        plus = NULL;
+                } else if (*p == '+') {
+                        plus = ++p;
+                        plus_from = i;
                 } else if (*p && *p == small(s[i])) {
                         p++;
                         i++;
+                } else if (plus && s[plus_from] != '/') {
+                        p = plus;
+                        i = ++plus_from;
                 } else if (star) {
+                        plus = NULL;
                         p = star;
                         i = ++from;
                 } else {
                         return false;
                 }
         }
-        while (*p == '*')
+        while (*p == '*' || *p == '+')
                 p++;
         return *p == '\0';
 }
@@ -97,12 +106,12 @@ static bool is_lender(void *ctx, const char *path, size_t n)
 }
 
 const char *lenders_place(const char *host, const char *path, const char *query, size_t n,
-                          bool *is_all)
+                          unsigned *lends)
 {
         struct asked a = {
                 .host = host, .host_n = strlen(host), .query = query, .query_n = query ? n : 0};
         size_t len = strlen(path);
-        *is_all = false;
+        *lends = 0;
         if (is_lender(&a, path, len)) {
                 /* The box spells the path: /oauth%2Ftoken is the token endpoint of some servers. */
                 _cleanup_free_ char *plain = malloc(len + 1);
@@ -112,7 +121,7 @@ const char *lenders_place(const char *host, const char *path, const char *query,
                     (!readings_path(plain, (size_t)plain_n, is_lender, &a) && !a.found))
                         return "a path that cannot be read with certainty";
         }
-        *is_all = a.found && a.found->is_all;
+        *lends = a.found ? a.found->lends : 0;
         return a.found ? a.found->who : NULL;
 }
 
@@ -156,4 +165,10 @@ const char *lenders_field(const char *name, size_t n)
 {
         bool is_plain;
         return lenders_name(name, n, &is_plain);
+}
+
+bool lenders_is_sure(const char *name, size_t n)
+{
+        const struct lender_field *f = field_of(name, n);
+        return f && f->is_sure;
 }

@@ -3,16 +3,19 @@
 #ifndef POLICY_LENDERS_TABLE_H
 #define POLICY_LENDERS_TABLE_H
 
+#include "policy/lenders.h"
+
 #include <stdbool.h>
 
 struct lender_place {
         const char *path, *host, *query, *who; /* host and query "": any */
-        bool is_all;                           /* every text in its answers is a secret */
+        unsigned lends;                        /* enum lenders_kind */
 };
 
 struct lender_field {
         const char *name;  /* letters and digits; a leading * is any beginning */
         const char *piece; /* of a key of AWS: "id", "key", "token"; or ""; or "none" */
+        bool is_sure;      /* whatever it looks like */
 };
 
 extern const struct lender_place lender_places[];

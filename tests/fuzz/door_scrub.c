@@ -167,7 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                             "application/x-www-form-urlencoded", "text/xml"};
         for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
                 struct capture c;
-                capture_find(types[k], (const char *)in.data, in.len, k % 2, &c, NULL);
+                capture_find(types[k], (const char *)in.data, in.len, (unsigned)k % 8, &c, NULL);
                 for (size_t i = 0; i < c.n; i++)
                         if (c.tokens[i].start + c.tokens[i].len > in.len ||
                             (i && c.tokens[i].start < c.tokens[i - 1].start + c.tokens[i - 1].len))

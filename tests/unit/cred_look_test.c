@@ -24,6 +24,8 @@ static void looks(void)
                 "qwhzkdmvbtxpslcjrfgnyaeoqwhzkd",
                 "293847561029384756102938475610",
                 "aQ9/b+C9dEf7Gh1iJ3/kL5mN7w=",
+                "https://x.blob.example.test/c?sv=2020&sig=x9Kd02mfLs93jfQ8ZaB1",
+                "see https://x.example.test/x9Kd02mfLs93jfQ8ZaB1",
         };
         static const char *const no[] = {
                 "",
@@ -44,6 +46,8 @@ static void looks(void)
                 "ip-10-0-12-34.eu-west-1.compute.internal",
                 "invalid_grant: the authorization code has expired",
                 "1234567890123456789",
+                "https://lh3.googleusercontent.com/a/ACg8ocKx9Kd02mfLs93jfQ8ZaB1x9Kd02mf=s96-c",
+                "https://secure.gravatar.com/avatar/3da541559918a808c2402bba5012f6c6?s=80&d=blank",
         };
         for (size_t i = 0; i < sizeof sure / sizeof *sure; i++)
                 check(cred_look(sure[i], strlen(sure[i])) == CRED_SURE, sure[i], "is a credential");
@@ -53,6 +57,30 @@ static void looks(void)
         for (size_t i = 0; i < sizeof no / sizeof *no; i++)
                 check(cred_look(no[i], strlen(no[i])) == CRED_NO, no[i], "is none: %d",
                       cred_look(no[i], strlen(no[i])));
+}
+
+static void made(void)
+{
+        static const char *const yes[] = {
+                "3f2504e0-4f89-41d3-9a0c-0305e82c3301",
+                "aB3dE5gH",
+                "3da54155",
+                "x9Kd02mfLs93jfQ8ZaB1",
+                "AccountEndpoint=https://x.test/;AccountKey=x9Kd02mfLs93jfQ8ZaB1;",
+        };
+        static const char *const no[] = {
+                "aB3dE5g",     "function",   "constructor",
+                "base64url",   "sha256sum",  "This field is required.",
+                "user_secret", "2026-11-17", "permission denied",
+                "12345678",
+        };
+        for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+                check(cred_look_is_made(yes[i], strlen(yes[i])), yes[i], "was made");
+        for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+                check(!cred_look_is_made(no[i], strlen(no[i])), no[i], "was written");
+        static const char policy[] = "%7B%22Id%22%3A%22x9Kd02mfLs93jfQ8ZaB1%22%7D";
+        CHECK("a document that was percent-encoded is no word",
+              !cred_look_is_word(policy, sizeof policy - 1));
 }
 
 static bool is_named(const char *name, size_t n)
@@ -85,6 +113,7 @@ static void addresses(void)
 int main(void)
 {
         looks();
+        made();
         addresses();
         return check_end();
 }

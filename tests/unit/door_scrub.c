@@ -486,15 +486,14 @@ static void tokens(void)
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
                 struct capture c;
                 struct err err = {0};
-                int r = capture_find(all[i].type, all[i].body, strlen(all[i].body), false, &c,
-                                     &err);
+                int r = capture_find(all[i].type, all[i].body, strlen(all[i].body), 0, &c, &err);
                 check(r == 0 && c.n == all[i].n, all[i].name, "%zu tokens, %s", c.n, err.text);
                 if (c.n > 0)
                         check_str(all[i].name, c.tokens[0].value, all[i].first);
                 capture_free(&c);
         }
         struct capture c;
-        CHECK("broken JSON", capture_find("", "{\"access_token\":", 16, false, &c, NULL) < 0);
+        CHECK("broken JSON", capture_find("", "{\"access_token\":", 16, 0, &c, NULL) < 0);
         capture_free(&c);
         static const char *const bad[] = {
                 "{\"note\":\"use x9Kd02mfLs93jfQ8ZaB1 now\"}",
@@ -508,16 +507,51 @@ static void tokens(void)
                 "<R></R x9Kd02mfLs93jfQ8ZaB1>",
                 "<x9Kd02mfLs93jfQ8ZaB1/>",
                 "x9Kd02mfLs93jfQ8ZaB1=1&b=2",
+                "{\"made\":\"%7B%22k%22%3A%22x9Kd02mfLs93jfQ8ZaB1%22%7D\"}",
+                "{\"made\":\"https://a.test/c?sig=x9Kd02mfLs93jfQ8ZaB1\"}",
         };
         for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-                check(capture_find("", bad[i], strlen(bad[i]), false, &c, NULL) < 0, bad[i],
+                check(capture_find("", bad[i], strlen(bad[i]), 0, &c, NULL) < 0, bad[i],
                       "passes with %zu", c.n);
+                capture_free(&c);
+        }
+        static const struct {
+                unsigned how;
+                const char *body;
+                size_t n;
+        } words[] = {
+                {CAPTURE_ERROR, "{\"password\":[\"This field is required.\"]}", 0},
+                {CAPTURE_ERROR, "{\"token\":\"not-valid-any-more\"}", 0},
+                {CAPTURE_ERROR, "{\"access_token\":\"x9Kd02mfLs93jfQ8ZaB1\"}", 1},
+                {CAPTURE_ERROR | CAPTURE_ALL, "{\"errors\":[\"permission denied\"]}", 0},
+                {0, "{\"tokens\":[\"function\",\"constructor\",\"document\"]}", 0},
+                {0, "{\"tokens\":[\"function\",\"x9Kd02mfLs93jfQ8ZaB1\"]}", 1},
+                {0, "{\"access_token\":\"word-by-word\"}", 1},
+                {0, "{\"token\":\"3f2504e0-4f89-41d3-9a0c-0305e82c3301\"}", 1},
+                {0, "{\"sha\":\"3da541559918a808c2402bba5012f6c60b27661c\"}", 0},
+                {0, "{\"picture\":\"https://a.test/u/x9Kd02mfLs93jfQ8ZaB1=s96\"}", 0},
+                {0,
+                 "<R><AssumeRolePolicyDocument>%7B%22Federated%22%3A%22oidc%2Fid%2F"
+                 "D539D4633E53DE1B71E2A09C%22%7D</AssumeRolePolicyDocument></R>",
+                 0},
+                {CAPTURE_ID,
+                 "{\"id\":\"101W_juydrDRByB7fUdRyE2JQ\",\"userId\":\"00ubgaSARVOQDIOXMORI\"}", 1},
+                {0, "{\"id\":\"101W_juydrDRByB7fUdRyE2JQ\"}", 0},
+                {0, "true", 0},
+                {0, "null\n", 0},
+                {0, "OK", 0},
+        };
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+                int r = capture_find("", words[i].body, strlen(words[i].body), words[i].how, &c,
+                                     NULL);
+                check(r == 0 && c.n == words[i].n, words[i].body, "%d, %zu tokens", r, c.n);
                 capture_free(&c);
         }
         static const char wrapped[] =
                 "{\"data\":{\"word\":\"correct horse\",\"id\":\"plain-name\"}}";
         CHECK("where every text is a secret",
-              capture_find("", wrapped, sizeof wrapped - 1, true, &c, NULL) == 0 && c.n == 1);
+              capture_find("", wrapped, sizeof wrapped - 1, CAPTURE_ALL, &c, NULL) == 0 &&
+                      c.n == 1);
         capture_free(&c);
         struct buf long_one = {0};
         buf_put_str(&long_one, "{\"token\":\"");
@@ -525,7 +559,7 @@ static void tokens(void)
                 buf_put_u8(&long_one, (uint8_t)('a' + i % 26));
         buf_put_str(&long_one, "\"}");
         CHECK("a token that the keeper would not take ends the answer and not the keeper",
-              capture_find("", (const char *)long_one.data, long_one.len, false, &c, NULL) < 0);
+              capture_find("", (const char *)long_one.data, long_one.len, 0, &c, NULL) < 0);
         capture_free(&c);
         buf_free(&long_one);
         struct buf b = {0};

@@ -7,8 +7,8 @@
 
 static const char *place(const char *host, const char *path, const char *query)
 {
-        bool is_all;
-        return lenders_place(host, path, query, query ? strlen(query) : 0, &is_all);
+        unsigned lends;
+        return lenders_place(host, path, query, query ? strlen(query) : 0, &lends);
 }
 
 static void places(void)
@@ -64,6 +64,21 @@ static void places(void)
                 {"api.bitbucket.org", "/site/oauth2/access_token", NULL},
                 {"vault.example.test", "/v1/sys/wrapping/unwrap", NULL},
                 {"id.example.test", "/realms/r/clients/1/client-secret", NULL},
+                {"search.example.test", "/x/listAdminKeys", NULL},
+                {"search.example.test", "/listings/list/x/listKeys", NULL},
+                {"search.example.test", "/x/listServiceSas", NULL},
+                {"gitlab.example.test", "/api/v4/groups/1/registration_token", NULL},
+                {"api.example.test", "/v1/me/session-token", NULL},
+                {"api.example.test", "/auth/id_token", NULL},
+                {"www.linkedin.com", "/oauth/v2/accessToken", NULL},
+                {"auth.example.test", "/oauth/token.php", NULL},
+                {"auth.example.test", "/oauth_token.do", NULL},
+                {"auth.example.test", "/auth/refresh", NULL},
+                {"auth.example.test", "/api/jwt/create/", NULL},
+                {"auth.example.test", "/dj-rest-auth/login/", NULL},
+                {"auth.example.test", "/api/auth/local", NULL},
+                {"jira.example.test", "/rest/auth/1/session", NULL},
+                {"redshift.eu-west-1.amazonaws.com", "/", NULL},
         };
         static const char *const no[][3] = {
                 {"example.test", "/tokenise", NULL},
@@ -75,6 +90,14 @@ static void places(void)
                 {"api.anthropic.com", "/v1/messages/count_tokens", NULL},
                 {"api.example.test", "/v1/projects/1/export/csv", NULL},
                 {"chatgpt.com", "/backend-api/codex/models", NULL},
+                {"github.com", "/actions/create-github-app-token/info/refs", NULL},
+                {"github.com", "/actions/create-github-app-token", NULL},
+                {"api.github.com", "/repos/actions/create-github-app-token/commits/main", NULL},
+                {"packages.example.org", "/@octokit/auth-token", NULL},
+                {"packages.example.org", "/@octokit/auth-token/-/auth-token-5.1.1.tgz", NULL},
+                {"shop.example.test", "/v3/listings/5/images/turkey.png", NULL},
+                {"shop.example.test", "/listings/pampas", NULL},
+                {"redshift-data.eu-west-1.amazonaws.com", "/", NULL},
         };
         for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
                 check(place(yes[i][0], yes[i][1], yes[i][2]) != NULL, yes[i][1], "lends");
@@ -116,6 +139,11 @@ static void fields(void)
                       "is none");
         CHECK("a name that nobody knows is neither",
               !lenders_name("made", 4, &is_plain) && !is_plain);
+        CHECK("a name under which nothing else stands",
+              lenders_is_sure("access_token", 12) && lenders_is_sure("SecretAccessKey", 15));
+        CHECK("names under which words stand, too", !lenders_is_sure("tokens", 6) &&
+                                                            !lenders_is_sure("key", 3) &&
+                                                            !lenders_is_sure("id", 2));
         char longest[4096];
         memset(longest, 'x', sizeof longest);
         memcpy(longest + sizeof longest - 6, "_token", 6);
