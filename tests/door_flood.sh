@@ -118,6 +118,19 @@ codings() {
 	floods "answers in hostile codings" 64 "${down[@]}"
 	same "three codings are refused" "$(in_box flood /usr/bin/python3 flood_client.py post:thrice:1 0 2>&1)" "answered 0 of 0; attack 415=1"
 }
+# magic: what looks like the beginning of something packed, and is none, costs no more than its length.
+magic() {
+	local kind
+	for kind in eight magic-zstd magic-gzip magic-head magic-zip; do
+		same "a body of nothing but magic passes, both ways: $kind" \
+			"$(in_box flood /usr/bin/python3 flood_client.py "post:$kind:1,get:$kind:1" 1 2>&1)" "answered 2 of 2; attack 200=2"
+		in_box flood /usr/bin/python3 flood_client.py "gone:$kind:1" 1 >/dev/null 2>&1
+	done
+	# An exchange is in the log when it is over.
+	# shellcheck disable=SC2016
+	within 60 bash -c '[ "$("$1" log flood | grep -cE "(GET|POST) .*example.test/(eight|magic-)")" = 15 ]' - "$ostiary"
+	check "they end also when the program has gone" $? "$("$ostiary" log flood | grep -cE '(GET|POST) .*example.test/(eight|magic-)')"
+}
 windows() {
 	local n
 	n=$(by_tier 60 400)
@@ -189,7 +202,7 @@ rules() {
 }
 # status_n STATUS: how often the last attack got it.
 status_n() { sed -n "s/.* $1=\([0-9]*\).*/\1/p" "$work/flood.out" | grep . || echo 0; }
-run_parts codings windows held conditions slow idle frames heads rules
+run_parts codings magic windows held conditions slow idle frames heads rules
 
 # --- what the door counted ----------------------------------------------------------------------------------------------
 

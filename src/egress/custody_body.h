@@ -42,6 +42,8 @@ struct custody_body *custody_body_watch(struct door *, struct custody_request *,
                                         const struct host_name *, const struct origin *,
                                         const struct head *, const struct custody_body_ops *,
                                         void *ctx);
+/* custody_body_stop(b): nobody waits for it any more: it has no further turn, and calls nobody back. */
+void custody_body_stop(struct custody_body *);
 void custody_body_free(struct custody_body *);
 /* custody_body_has_slots(b): may its length change? Then a short one is better sent when all of it
  * is there. */

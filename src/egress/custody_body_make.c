@@ -164,16 +164,25 @@ bool custody_body_has_slots(const struct custody_body *b)
         return b->slots_n > 0;
 }
 
+void custody_body_stop(struct custody_body *b)
+{
+        if (!b)
+                return;
+        b->is_over = true;
+        loop_timer_stop(&b->timer);
+        work_drop(door_work(b->door), &b->job);
+        keeper_cancel(b->door, b->call);
+        b->call = NULL;
+}
+
 void custody_body_free(struct custody_body *b)
 {
         if (!b)
                 return;
-        keeper_cancel(b->door, b->call);
+        custody_body_stop(b);
         undo_free(b->undo);
         pack_free(b->pack);
         scan_free(&b->scan);
-        loop_timer_stop(&b->timer);
-        work_drop(door_work(b->door), &b->job);
         buf_free(&b->tail);
         custody_json_free(b->json);
         custody_form_free(b->form);

@@ -183,6 +183,8 @@ void exchange_release(struct exchange *x)
         token_call_cancel(x->token);
         x->token = NULL;
         work_drop(&x->door->work, &x->reading);
+        custody_body_stop(x->filter);
+        custody_body_stop(x->watch);
         exchange_let_go(x);
         x->door->exchanges_n--;
         exchange_leave_upstream(x);

@@ -24,16 +24,41 @@ enum {
         ZIP_ZSTD = 93,
         ZIP_ENCRYPTED = 1,
         ZIP_LATE = 8, /* its sizes stand behind it */
+        FIRST = 64,   /* bytes that a decoder is given before it has shown that it reads on */
+};
+
+/* What begins a member, wherever it stands. A stream of zlib has too little of its own to be looked
+ * for anywhere but at a beginning. */
+static const struct pack_magic {
+        const char *bytes;
+        size_t n;
+        bool is_zip;
+        enum undo_kind kind;
+} pack_magics[] = {
+        {"\x1f\x8b\x08", 3, false, UNDO_GZIP},
+        {"\x28\xb5\x2f\xfd", 4, false, UNDO_ZSTD},
+        {"PK\x03\x04", 4, true, UNDO_DEFLATE},
+};
+enum { MAGICS = sizeof pack_magics / sizeof *pack_magics };
+
+/* Where the search for one magic stands: none begins before ${at}, and at ${at} one does or not. */
+struct pack_next {
+        uint64_t at; /* of the stream */
+        bool is_here;
 };
 
 struct level {
         struct buf in;
         size_t at;     /* of ${in}: looked at */
+        uint64_t base; /* of the stream: where ${in} begins */
+        uint64_t past; /* of the stream: no member begins before, whatever became of the last one */
+        struct pack_next next[MAGICS];
         bool is_begun; /* bytes of this stream were looked at */
         bool is_ended; /* nothing follows */
         struct undo *undo;
         bool is_stored;   /* a member that is not compressed */
         uint64_t left;    /* of the member, where its length is known */
+        uint64_t given;   /* to its decoder */
         struct scan scan; /* of the member, unpacked */
         uint64_t fed;     /* to it */
         size_t charged;
@@ -82,10 +107,27 @@ void pack_free(struct pack *pk)
         free(pk);
 }
 
+/* pack_kept(l): of ${in}: what stands before is not needed again. A member may turn out to be none
+ * within its first bytes: then all behind its magic is looked at anew, wherever it was cut. */
+static size_t pack_kept(const struct level *l)
+{
+        bool is_young = l->undo && l->given <= FIRST;
+        bool is_behind = l->past >= l->base && l->past - l->base < l->at;
+        return is_young && is_behind ? (size_t)(l->past - l->base) : l->at;
+}
+
+/* pack_forget(l): what is not needed again. */
+static void pack_forget(struct level *l)
+{
+        size_t kept = pack_kept(l);
+        buf_drop(&l->in, kept);
+        l->base += kept;
+        l->at -= kept;
+}
+
 static void pack_add(struct pack *pk, struct level *l, const void *p, size_t n)
 {
-        buf_drop(&l->in, l->at);
-        l->at = 0;
+        pack_forget(l);
         if (!account_put(pk->account, &l->charged, &l->in, p, n))
                 pk->is_short = true;
 }
@@ -94,14 +136,13 @@ static void pack_add(struct pack *pk, struct level *l, const void *p, size_t n)
 static void pack_fit(struct pack *pk, struct level *l)
 {
         enum { LITTLE = 64, LARGE = 1 << 10 };
-        size_t left = l->in.len - l->at;
-        if (l->in.cap <= LARGE || left > LITTLE)
+        if (l->in.cap <= LARGE || l->in.len - pack_kept(l) > LITTLE)
                 return;
         struct buf fit = {0};
-        buf_put(&fit, l->in.data + l->at, left);
+        pack_forget(l);
+        buf_put(&fit, l->in.data, l->in.len);
         pack_wipe(&l->in);
         l->in = fit;
-        l->at = 0;
         account_set(pk->account, &l->charged, l->in.cap);
 }
 
@@ -172,7 +213,15 @@ static void pack_open(struct pack *pk, struct level *l, enum undo_kind kind, siz
 {
         l->undo = undo_one(kind, pk->work, pk->account);
         l->left = UINT64_MAX;
+        l->given = 0;
         l->at += skip;
+}
+
+/* pack_no_zip(l): here is none that is read; the next member is found by its magic. */
+static bool pack_no_zip(struct level *l)
+{
+        l->at += MAGIC;
+        return true;
 }
 
 /* pack_open_zip(pk, l): a member of a zip. False: its head is not whole yet. */
@@ -181,19 +230,17 @@ static bool pack_open_zip(struct pack *pk, struct level *l)
         const uint8_t *p = l->in.data + l->at;
         size_t have = l->in.len - l->at;
         if (have < ZIP_HEAD)
-                return false;
+                return l->is_ended && pack_no_zip(l);
         size_t flags = pack_u16(p + 6), method = pack_u16(p + 8);
         uint64_t size = pack_u32(p + 18);
         size_t skip = ZIP_HEAD + pack_u16(p + 26) + pack_u16(p + 28);
         bool is_known = !(flags & ZIP_LATE) && size != UINT32_MAX;
         bool is_read = !(flags & ZIP_ENCRYPTED) && (method == ZIP_DEFLATE || method == ZIP_ZSTD ||
                                                     (method == ZIP_STORED && is_known && size > 0));
-        if (!is_read) {
-                l->at += MAGIC; /* the next member is found by its magic */
-                return true;
-        }
+        if (!is_read)
+                return pack_no_zip(l);
         if (have < skip)
-                return false;
+                return l->is_ended && pack_no_zip(l);
         if (method == ZIP_STORED) {
                 l->is_stored = true;
                 l->at += skip;
@@ -204,20 +251,6 @@ static bool pack_open_zip(struct pack *pk, struct level *l)
         return true;
 }
 
-/* What begins a member, wherever it stands. A stream of zlib has too little of its own to be looked
- * for anywhere but at a beginning. */
-static const struct pack_magic {
-        const char *bytes;
-        size_t n;
-        bool is_zip;
-        enum undo_kind kind;
-} pack_magics[] = {
-        {"\x1f\x8b\x08", 3, false, UNDO_GZIP},
-        {"\x28\xb5\x2f\xfd", 4, false, UNDO_ZSTD},
-        {"PK\x03\x04", 4, true, UNDO_DEFLATE},
-};
-enum { MAGICS = sizeof pack_magics / sizeof *pack_magics };
-
 /* pack_is_zlib(p): its two bytes, with any window and level. */
 static bool pack_is_zlib(const uint8_t *p)
 {
@@ -225,39 +258,60 @@ static bool pack_is_zlib(const uint8_t *p)
                ((unsigned)p[0] << 8 | p[1]) % 31 == 0;
 }
 
-/* pack_seek(pk, l): to the next member. False: there is none in what has come. */
+/* pack_find(l, i): the next magic ${i} from here on. Bytes that were searched once are not searched
+ * again: how many were is returned. */
+static size_t pack_find(struct level *l, size_t i)
+{
+        const struct pack_magic *m = &pack_magics[i];
+        struct pack_next *next = &l->next[i];
+        if (next->at < l->base + l->at)
+                *next = (struct pack_next){.at = l->base + l->at};
+        size_t from = (size_t)(next->at - l->base), have = l->in.len - from;
+        if (next->is_here || have < m->n)
+                return 0;
+        const uint8_t *p = l->in.data + from, *at = memmem(p, have, m->bytes, m->n);
+        size_t used = at ? (size_t)(at - p) : have - (m->n - 1);
+        next->at += used;
+        next->is_here = at != NULL;
+        return used;
+}
+
+/* pack_seek(pk, l): to the next member. False: there is none in what has come. Each one begins behind
+ * the last, also when that was broken and its decoder took nothing of it. */
 static bool pack_seek(struct pack *pk, struct level *l)
 {
+        if (l->base + l->at < l->past)
+                l->at = (size_t)(l->past - l->base);
         const uint8_t *p = l->in.data + l->at;
-        size_t have = l->in.len - l->at, first = have;
-        const struct pack_magic *found = NULL;
+        size_t have = l->in.len - l->at, searched = 0, found = MAGICS;
         if (!l->is_begun && have < 2 && !l->is_ended)
                 return false;
-        work_step(pk->work, have);
         bool is_zlib = !l->is_begun && have >= 2 && pack_is_zlib(p);
         l->is_begun = true;
         if (is_zlib) {
+                l->past = l->base + l->at + 1;
+                work_step(pk->work, 0);
                 pack_open(pk, l, UNDO_ZLIB, 0);
                 return true;
         }
-        for (size_t i = 0; i < MAGICS && have > 0; i++) {
-                const struct pack_magic *m = &pack_magics[i];
-                size_t most = first + m->n - 1 < have ? first + m->n - 1 : have;
-                const uint8_t *at = memmem(p, most, m->bytes, m->n);
-                if (at) {
-                        first = (size_t)(at - p);
-                        found = m;
-                }
+        for (size_t i = 0; i < MAGICS; i++) {
+                size_t n = pack_find(l, i);
+                searched = n > searched ? n : searched;
+                if (l->next[i].is_here && (found == MAGICS || l->next[i].at < l->next[found].at))
+                        found = i;
         }
-        if (!found) {
+        work_step(pk->work, searched);
+        if (found == MAGICS) {
                 size_t keep = l->is_ended ? 0 : MAGIC - 1;
                 l->at = l->in.len - (have < keep ? have : keep);
                 return false;
         }
-        l->at += first;
-        if (found->is_zip)
-                return pack_open_zip(pk, l);
-        pack_open(pk, l, found->kind, 0);
+        l->at = (size_t)(l->next[found].at - l->base);
+        if (!pack_magics[found].is_zip)
+                pack_open(pk, l, pack_magics[found].kind, 0);
+        else if (!pack_open_zip(pk, l))
+                return false;
+        l->past = l->next[found].at + pack_magics[found].n;
         return true;
 }
 
@@ -298,11 +352,14 @@ static bool pack_close(struct pack *pk, size_t d, size_t rest, const struct scan
         return is_found;
 }
 
-/* pack_part(l): how much of what has come belongs to the member and goes into its next step. */
+/* pack_part(l): how much of what has come belongs to the member and goes into its next step. What is
+ * broken gives back what it did not read: so little is given at first, and then as much again. */
 static size_t pack_part(const struct level *l)
 {
-        size_t have = l->in.len - l->at;
-        have = have < STEP ? have : STEP;
+        size_t have = l->in.len - l->at, most = STEP;
+        if (!l->is_stored && l->given < STEP)
+                most = l->given > FIRST ? (size_t)l->given : FIRST;
+        have = have < most ? have : most;
         return l->left < have ? (size_t)l->left : have;
 }
 
@@ -345,6 +402,8 @@ static enum pack_said pack_coded(struct pack *pk, size_t d, const struct scan_se
                 return PACK_BOMB;
         bool is_over = undo_is_over(l->undo, &rest);
         pk->is_used |= is_over;
+        if (!is_over && pack_kept(l) < l->at)
+                rest = l->at - pack_kept(l);
         if (is_over || n < 0) /* broken: it was none, or nobody reads on */
                 return pack_close(pk, d, rest, set, hit) ? PACK_FOUND : PACK_READY;
         if (part == 0) {
@@ -353,6 +412,7 @@ static enum pack_said pack_coded(struct pack *pk, size_t d, const struct scan_se
         }
         undo_put(l->undo, l->in.data + l->at, part);
         l->at += part;
+        l->given += part;
         if (l->left != UINT64_MAX)
                 l->left -= part;
         return PACK_READY;

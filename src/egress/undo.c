@@ -429,12 +429,16 @@ static ssize_t take(struct undo *u, size_t i, bool is_end, uint8_t *to, size_t n
                         if (work_is_spent(u->work))
                                 return UNDO_LATER;
                         /* Also without input: a decoder may hold back what it has decoded. */
+                        bool was_whole = s->is_whole;
                         ssize_t got = step(u, s, to, n, err);
                         if (got != 0)
                                 return got;
                         size_t left = s->in.len - s->in_at;
                         bool is_used = left < have;
                         have = left;
+                        if (have > 0 && was_whole && s->is_whole && !is_used)
+                                return err_set(err, E_PROTO,
+                                               "something follows what is compressed");
                         if (have > 0 && (is_used || s->is_whole))
                                 continue; /* more of the same, or the next member */
                 }

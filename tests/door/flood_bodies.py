@@ -53,7 +53,11 @@ def body(kind):
         return "zstd", zstd(20_000)
     if kind == "stored":  # a file of gzip that is not smaller than what is in it
         return "", gzip.compress(bytes(i * i * 7 & 255 for i in range(300_000)), 0, mtime=0)
+    if kind in MAGIC:  # the beginning of something packed, again and again
+        return "", MAGIC[kind]
     raise KeyError(kind)
 
 
-CODED = ["nested", "thrice", "members", "members-bare", "blocks", "br", "zstd", "zstd-long"]
+MAGIC = {"eight": b"\x28\xb5\x2f\xfd" * 2, "magic-zstd": b"\x28\xb5\x2f\xfd" * 25_000, "magic-gzip": b"\x1f\x8b\x08" * 300_000,
+         "magic-head": b"\x1f\x8b\x08\0\0\0\0\0\0\x03" * 10_000, "magic-zip": b"PK\x03\x04" * 500_000}
+CODED = ["nested", "thrice", "members", "members-bare", "blocks", "br", "zstd", "zstd-long", *MAGIC]

@@ -248,6 +248,11 @@ def attack(case, n, held):
             hold(what, held)
     elif kind == "get":
         each(n, lambda: get(what))
+    elif kind == "gone":  # both ways, by a program that does not wait
+        for head, data in (b"GET /%s", b""), (b"POST /%s", body(what)[1]):
+            s = connect()
+            ask(s, head % what.encode() + b" HTTP/1.1\r\nHost: HOST\r\nContent-Length: %d\r\n\r\n" % len(data), data)
+            s.close()
     elif kind == "unread":  # answers that nobody reads
         for _ in range(n):
             held.append(get(what, False))

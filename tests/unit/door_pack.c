@@ -254,6 +254,111 @@ static void test_broken(void)
         buf_free(&in);
 }
 
+/* Where a decoder need not take anything of what is broken: every magic again and again, alone, in
+ * front of text and of a real member, cut anywhere. Each step costs, so an end within few steps is
+ * an end. */
+static enum pack_said ends(const struct buf *in, size_t step, uint64_t *cost)
+{
+        struct work_budget w = {0};
+        struct pack *pk = pack_new(&w, NULL);
+        struct scan_hit hit = {0};
+        enum pack_said said = PACK_READY;
+        uint64_t most = 40000 + 2000 * (uint64_t)in->len;
+        *cost = 0;
+        for (size_t at = 0; at <= in->len && said == PACK_READY; at += step) {
+                size_t part = in->len - at < step ? in->len - at : step;
+                if (part)
+                        pack_put(pk, in->data + at, part);
+                do {
+                        said = pack_run(pk, set, part < step, &hit);
+                        *cost += w.round;
+                        work_round(&w);
+                } while (said == PACK_LATER && *cost < most);
+        }
+        pack_free(pk);
+        return said;
+}
+
+static void test_progress(void)
+{
+        static const struct {
+                const char *bytes;
+                size_t n;
+                const char *name;
+                bool is_long; /* it has what follows for its own, as a name or a block */
+        } rows[] = {
+                {"\x1f\x8b\x08", 3, "gzip", true},
+                {"\x1f\x8b\x08\0\0\0\0\0\0\3", 10, "a head of gzip", false},
+                {"\x28\xb5\x2f\xfd", 4, "zstd", false},
+                {"\x28\xb5\x2f\xfd\x24", 5, "the beginning of a head of zstd", false},
+                {"\x28\xb5\x2f\xfd\x24\0\7", 7, "a head of zstd with a broken block", false},
+                {"PK\3\4", 4, "zip", false},
+                {"PK\3\4\24\0\0\0\10\0............\0\0\0\0\1\0\0\0a\377", 32, "a head of zip",
+                 false},
+                {"PK\3\4\24\0\0\0\10\0............\0\0\0\0\377\377\377\377", 30,
+                 "a head of zip with a long name", false},
+                {"PK\3\4\24\0\10\0\135\0............\0\0\0\0\1\0\0\0a\x28\xb5\x2f\xfd", 35,
+                 "a head of zip with zstd", true},
+                {"\x78\x9c", 2, "zlib", false},
+        };
+        static const size_t times[] = {1, 2, 3, 1000};
+        char page[300];
+        memset(page, '.', sizeof page);
+        memcpy(page + 100, text, sizeof text - 1);
+        for (size_t i = 0; i < 3 * sizeof rows / sizeof *rows; i++) {
+                size_t k = i / 3, of = 0, good = 0;
+                for (size_t t = 0; t < sizeof times / sizeof *times; t++) {
+                        struct buf in = {0}, real = {0};
+                        for (size_t n = 0; n < times[t]; n++)
+                                buf_put(&in, rows[k].bytes, rows[k].n);
+                        if (i % 3 == 1)
+                                buf_put_str(&in, "text that is not packed in any way");
+                        wrap("g", page, sizeof page, &real);
+                        if (i % 3 == 2)
+                                buf_put(&in, real.data, real.len);
+                        /* At each boundary when it is short, and at a few when it is long. */
+                        size_t few = in.len < 600 ? in.len + 1 : 4;
+                        for (size_t step = 1; step <= few; step++) {
+                                uint64_t cost;
+                                enum pack_said said =
+                                        ends(&in, few == 4 ? 1 + (step - 1) * 997 : step, &cost);
+                                bool is_found = i % 3 == 2;
+                                of++;
+                                good += said == (is_found ? PACK_FOUND : PACK_READY) ||
+                                        (rows[k].is_long && said == PACK_READY);
+                        }
+                        buf_free(&in);
+                        buf_free(&real);
+                }
+                static const char *const where[] = {"alone", "in front of text",
+                                                    "in front of a real one"};
+                char name[120];
+                snprintf(name, sizeof name, "%s again and again comes to an end, %s", rows[k].name,
+                         where[i % 3]);
+                check(good == of, name, "in %zu of %zu cuts", good, of);
+        }
+}
+
+/* What was searched once is not searched again: a body of nothing but magic costs as its length. */
+static void test_linear(void)
+{
+        static const char *const rows[] = {"PK\3\4", "\x1f\x8b\x08", "\x28\xb5\x2f\xfd"};
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                uint64_t small, large;
+                struct buf in = {0};
+                while (in.len < 32 << 10)
+                        buf_put_str(&in, rows[i]);
+                ends(&in, 1 << 20, &small);
+                while (in.len < 1 << 20)
+                        buf_put_str(&in, rows[i]);
+                enum pack_said said = ends(&in, 2 << 20, &large);
+                check(said == PACK_READY && large < 40 * small,
+                      "32 times as much magic costs about 32 times as much", "%s: %llu and %llu",
+                      rows[i], (unsigned long long)small, (unsigned long long)large);
+                buf_free(&in);
+        }
+}
+
 int main(void)
 {
         set = scan_set_new(key);
@@ -261,6 +366,8 @@ int main(void)
         test_found();
         test_bounds();
         test_broken();
+        test_progress();
+        test_linear();
         scan_set_free(set);
         return check_end();
 }
