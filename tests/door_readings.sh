@@ -16,11 +16,15 @@ cat >"$work/rules" <<-POLICY
 	deny  *      a.example.test/private/**
 	deny  *      a.example.test q:Action=Terminate*
 	deny  *      a.example.test form:Kind=wipe
+	deny  *      a.example.test form:user_id=evil*
+	deny  *      a.example.test form:user[role]=admin*
 	deny  DELETE a.example.test
 	deny  *      a.example.test h:x-mode=wild
 	ask   *      a.example.test/asked/**
 	allow *      a.example.test $to
 	allow POST   post.example.test $to
+	deny  DELETE,PUT,PATCH line.example.test/**
+	allow POST,GET line.example.test $to
 	deny  *      path.example.test/private/**
 	allow GET    path.example.test $to
 POLICY
@@ -90,6 +94,14 @@ all_are "a field of the query or the form in every spelling and place" 403 a.exa
 	POST	/x?kind[]=wipe	=a=1
 	GET	/x?Kind=wipe
 	POST	/x	Content-Type: application/json	={"kind":"wipe"}
+	GET	/x?[Action]=TerminateInstances
+	GET	/x?Action%5D=TerminateInstances
+	GET	/x?user[id=evil
+	POST	/x	=user[id=evil
+	POST	/x	=%5BKind%5D=wipe
+	POST	/x	=Kind]=wipe
+	POST	/x	=user[role]x=admin
+	POST	/x	=user[role][]=admin
 LIST
 all_are "a header in every spelling" 403 a.example.test <<-'LIST'
 	GET	/x	X-Mode: wild
@@ -130,6 +142,13 @@ all_are "a method in every override" 403 a.example.test <<-'LIST'
 	POST	/x	=%5Fmethod=delete
 	POST	/x	=_method=DELETE&b=%
 	POST	/x	=a=1;_method=DELETE
+	POST	/x	=a=1&%5B_method%5D=DELETE
+	POST	/x	=_method]=DELETE
+	POST	/x	=]_method=DELETE
+	POST	/x	=[_method=DELETE
+	POST	/x?[_method]=DELETE
+	POST	/x?_HttpMethod=DELETE
+	POST	/x?$httpMethod=DELETE
 LIST
 all_are "a path in every override" 403 path.example.test <<-'LIST'
 	GET	/pub	X-Original-URL: /private/x
@@ -163,6 +182,29 @@ all_are "a form where only POST is allowed may not be another method" 403 post.e
 	POST	/x	=_method=put&b=%
 	POST	/x?_method=PUT	=a=1
 LIST
+for host in post line; do
+	all_are "nor may a body without a type or one of JSON: $host" 403 $host.example.test <<-'LIST'
+		POST	/x	Content-Type:	=_method=DELETE
+		POST	/x	Content-Type: ;	=a=1&[_method]=DELETE
+		POST	/x	Content-Type:	={"a":1,"_method":"DELETE"}
+		POST	/x	Content-Type: application/json	={"_method":"DELETE"}
+		POST	/x	Content-Type: application/json	={"_METHOD":"delete"}
+		POST	/x	Content-Type: application/vnd.api+json; charset=utf-8	={"_HttpMethod":"DELETE"}
+		POST	/x	Content-Type: application/json	={"\u005fmethod":"DELETE","a":1,"a":2}
+		POST	/x	Content-Type: application/json; charset=utf-16	={"a":1}
+		POST	/x	Content-Type: application/jsonl	={"_method":"DELETE"}
+	LIST
+	all_are "but any other passes: $host" '200|404' $host.example.test <<-'LIST'
+		POST	/json	Content-Type:	=a=1&payment_method=card
+		POST	/json	Content-Type:	=100% of it; all
+		POST	/json	Content-Type:	={"a":1}
+		POST	/json	Content-Type: application/json	={"a":"_method=DELETE","method":"DELETE"}
+		POST	/json	Content-Type: application/json	={"a":1,"a":2}
+		POST	/json	Content-Type: application/json	=not JSON
+		POST	/json	Content-Type: application/jsonl	={"a":1}
+		POST	/json	Content-Type: text/plain	=_method=POST
+	LIST
+done
 all_are "and any other form passes, a broken one too" '200|404' post.example.test <<-'LIST'
 	POST	/json	=a=1
 	POST	/json	=100% of it; all
@@ -175,7 +217,10 @@ up() { in_box readings curl -s -m 60 -w '%{http_code}' "$@" http://post.example.
 out=$(up -F file=@upload -F _method=DELETE)
 holds "a form whose end is not read may hide another method" "$out" "a field _method in it could make it PUT, PATCH or DELETE"
 holds "and the refusal says what allows it" "$out" "POST,PUT,PATCH,DELETE post.example.test/json"
+holds "and JSON whose end is not read" "$(up -H 'content-type: application/json' --data-binary @upload)" "its body cannot be read to the end, and a field _method"
+holds "and a body without a type" "$(up -H 'content-type:' --data-binary @upload)" "its body cannot be read to the end, and a field _method"
 holds "so may parts that cannot be told apart" "$(up -H 'content-type: multipart/form-data; boundary=b' --data-binary $'--b\nContent-Disposition: form-data; name="_method"\n\nDELETE\n--b--')" 403
+holds "so may a name that some servers decode" "$(up -H 'content-type: multipart/form-data; boundary=b' --data-binary $'--b\r\nContent-Disposition: form-data; name="=?utf-8?q?=5Fmeth=6Fd?="\r\n\r\nDELETE\r\n--b--')" 403
 holds "and parts of another kind" "$(up -H 'content-type: multipart/mixed; boundary=b' --data-binary $'--b\r\nContent-Disposition: form-data; name="_method"\r\n\r\nDELETE\r\n--b--')" 403
 holds "and a coding that is not known" "$(up -H 'content-encoding: compress' -d x=1)" 403
 holds "parts that hide nothing pass" "$(up -H 'content-type: multipart/related; boundary=b' --data-binary $'--b\n\nx\n--b--')" 404
@@ -186,7 +231,7 @@ holds "with that line the upload passes" "$(up -F file=@upload)" 404
 holds "a large file that is no form passes" "$(up -H 'content-type: application/octet-stream' --data-binary @upload)" 404
 out=$(in_box readings curl -s -m 60 -H 'X-Original-URL: /private/x' http://path.example.test/pub)
 holds "a refusal says what the request was taken for" "$out" "make it GET path.example.test/private/x"
-holds "and by which line" "$out" "rules:9"
+holds "and by which line" "$out" "rules:13"
 out=$("$ostiary" why readings 'GET http://path.example.test/pub' --header 'X_Rewrite_Url: /private/x')
 holds "why says the same" "$out" "make it GET path.example.test/private/x"
 holds "why knows other spellings" "$("$ostiary" why readings 'GET http://a.example.test/PRIVATE/x')" \

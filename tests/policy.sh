@@ -110,11 +110,22 @@ parts() { printf -- '--b\r\nContent-Disposition: form-data; name="%s"\r\n\r\n%s\
 multipart() { policy_check 'POST https://m.org/' --policy "$work/m" --header 'Content-Type: multipart/form-data; boundary=b' --data "$1" | head -n 1; }
 same 'a field of a form in parts is found' "$(multipart "$(parts Action DeleteAll)")" "denied by $work/m:1"
 same 'in another spelling too' "$(multipart "$(parts 'action[]' DeleteAll)")" "denied by $work/m:1, which speaks of one way in which this request can be read"
+for name in '[Action]' 'Action]' ']Action' '[Action' 'Action[0]x'; do
+	same "and $name" "$(multipart "$(parts "$name" DeleteAll)")" "denied by $work/m:1, which speaks of one way in which this request can be read"
+done
+same 'a name that only some servers decode is not read' "$(multipart "$(parts '=?utf-8?b?QWN0aW9u?=' DeleteAll)")" "denied by $work/m:1, which looks into the body, and the body cannot be read"
 same 'another one passes' "$(multipart "$(parts Action List)")" "allowed by $work/m:2"
 same 'parts that cannot be told apart do not' "$(multipart '--b
 Content-Disposition: form-data; name="Action"
 
 x')" "denied by $work/m:1, which looks into the body, and the body cannot be read"
+
+# What a field makes of the method, wherever a server looks for one.
+printf 'deny DELETE,PUT,PATCH o.org/**\nallow POST,GET o.org\n' >"$work/o"
+for data in '_method=DELETE' '[_method]=DELETE' '_HttpMethod=DELETE' '{"_method":"DELETE"}' '{"_METHOD":"put"}'; do
+	same "$data is another method" "$(policy_check 'POST https://o.org/x' --policy "$work/o" --data "$data" | head -n 1)" "denied by $work/o:1"
+done
+same 'JSON without one passes' "$(policy_check 'POST https://o.org/x' --policy "$work/o" --header 'Content-Type: application/json' --data '{"method":"DELETE","a":{"_method":"PUT"}}' | head -n 1)" "allowed by $work/o:2"
 
 out=$(policy_check 'GET https://a.org/x' --json)
 same 'JSON' "$?:$(python3 -c 'import json,sys; d=json.loads(sys.argv[1])["data"]; print(d["verdict"], d["layer"], d["line"], d["rule"])' "$out")" \

@@ -3,6 +3,7 @@
  */
 #include "cli/policy_request.h"
 
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "policy/body_readers.h"
@@ -188,6 +189,10 @@ static void body_each(void *body, enum rule_where where, const char *name, bool 
                 fields_each(r->fields, name, is_loose, visit, ctx);
         if (where == RULE_BODY)
                 visit_body(r, name, visit, ctx);
+        if (where == RULE_FORM && r->json && is_loose) { /* as the door does it */
+                _cleanup_free_ char *pointer = str_fmt("/%s", name);
+                visit_pointer(r->json, pointer, visit, ctx);
+        }
         if (where != RULE_JSON || !r->json)
                 return;
         visit_pointer(r->json, name, visit, ctx);
@@ -235,8 +240,10 @@ static void read_body(const char *data, struct policy_request *r)
                 return;
         }
         r->json = json_loads(data, JSON_REJECT_DUPLICATES, NULL);
-        if (!r->json)
-                r->request.body = REQUEST_BODY_UNREADABLE;
+        if (r->json)
+                return;
+        r->request.body = REQUEST_BODY_UNREADABLE;
+        (void)read_fields(r, type); /* what can be made out of it */
 }
 
 int policy_request_make(const char *words, const struct strs *headers, const char *data,

@@ -92,7 +92,8 @@ static bool is_guessed(const char *type)
 {
         static const char *const known[] = {"charset=iso-8859-", "charset=windows-125",
                                             "charset=latin"};
-        if (strncasecmp(type, "multipart/", 10) == 0)
+        bool is_json = strcasestr(type, "/json") || strcasestr(type, "+json");
+        if (strncasecmp(type, "multipart/", 10) == 0 || (is_json && !strcasestr(type, "charset")))
                 return true;
         for (size_t i = 0; i < sizeof known / sizeof *known; i++)
                 if (strcasestr(type, known[i]))
@@ -105,7 +106,8 @@ static int begin(struct body *b, const char *type, const char *coding, const voi
 {
         if (n > BODY_MAX)
                 return err_set(&b->err, E_PROTO, "the body is larger than %d bytes", BODY_MAX);
-        if (read_type(type, &b->kind, &b->err) < 0) {
+        b->is_unsaid = strchr(";,", type[strspn(type, " \t")]);
+        if (!b->is_unsaid && read_type(type, &b->kind, &b->err) < 0) {
                 if (*coding == '\0' && is_guessed(type) &&
                     !account_put(b->account, &b->charged, &b->bytes, p, n))
                         body_no_room(b);
@@ -225,12 +227,14 @@ static int begin_reading(struct body *b)
                 work_step(b->work, n);
                 return body_git_check(text, n, &b->err) < 0 ? -1 : 1;
         }
+        if (b->is_unsaid) /* Rack takes it for a form */
+                b->kind = looks_like_json(text, n) ? BODY_JSON : BODY_FORM;
         if (may_be_json(b))
                 b->json = body_json_new(text, n, b->account);
         b->fields = b->kind == BODY_MULTIPART ? fields_new() : fields_of(text, n);
         if (b->kind == BODY_MULTIPART)
                 b->parts = body_multipart_new(b->type, text, n);
-        else if (b->kind != BODY_FORM || b->json)
+        else if (b->kind != BODY_FORM || b->json || b->is_unsaid)
                 fields_only(b->fields, override_fields, OVERRIDE_FIELDS);
         bool is_text = b->kind == BODY_TEXT || b->kind == BODY_MESSAGE;
         b->stage = is_text ? BODY_UTF8 : BODY_FIELDS;
@@ -280,13 +284,15 @@ static int go_on(struct body *b)
         return step_values(b);
 }
 
-/* may_hide(b): of parts that were not told apart: may a field that stands for the method be among
- * them? Its name has "method" in it, unless it is written in another way. */
+/* may_hide(b): of parts that were not told apart, or broken JSON: may a field that stands for the
+ * method be among them? Its name has "method" in it, unless it is written in another way. */
 static bool may_hide(const struct body *b)
 {
         const char *p = (const char *)b->bytes.data, *end = p + b->bytes.len;
         for (; p && end - p >= 6; p++)
                 if (((*p | 32) == 'm' && strncasecmp(p, "method", 6) == 0) ||
+                    (*p == '=' && p[1] == '?' && b->kind != BODY_JSON) ||
+                    (*p == '\\' && p[1] == 'u' && b->kind != BODY_MULTIPART) ||
                     (p[5] == '*' && strchr("; \t", *p) && strncasecmp(p + 1, "name", 4) == 0))
                         return true;
         return false;
@@ -303,6 +309,9 @@ static void settle(struct body *b, int r)
                                                     (b->kind != BODY_FORM && may_hide(b)));
                 body_json_free(b->json);
                 b->json = NULL;
+        } else if (b->is_unsaid) {
+                b->state = REQUEST_BODY_UNREADABLE;
+                err_set(&b->err, E_PROTO, "the request does not say what type its body has");
         } else if (b->kind == BODY_GIT && b->bytes.len == 4) {
                 b->state = REQUEST_BODY_IDLE; /* a flush alone: git tries whether it may push */
         } else {

@@ -54,6 +54,7 @@ struct body {
         size_t sent_len;
         bool is_over;
         bool is_partial; /* see body_is_partial */
+        bool is_unsaid;  /* without a type: no rule reads it, but some servers do */
 };
 
 /* body_decode_new(coding, p, n, work, account, &u, err): undo Content-Encoding. 0, and NULL when there

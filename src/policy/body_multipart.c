@@ -1,6 +1,6 @@
 /* body_multipart.c - see body_readers.h: multipart/form-data (RFC 7578), read strictly: what parsers
- * are known to disagree about (two names or boundaries, name*, other line ends, nested parts) is not
- * read. */
+ * are known to disagree about (two names or boundaries, name*, names as RFC 2047 writes them, other
+ * line ends, nested parts) is not read. */
 #include "base/str.h"
 #include "policy/body_readers.h"
 #include "policy/fields.h"
@@ -61,7 +61,7 @@ struct multipart_names {
 };
 
 /* multipart_disposition(p, n, to): form-data; name="VALUE", and perhaps filename="VALUE", in that form
- * alone. A ; or a \ within the quotes is taken for an end by some servers. */
+ * alone. A ; or a \ within the quotes is taken for an end by some servers, =?utf-8?q?x?= for x. */
 static bool multipart_disposition(const char *p, size_t n, struct multipart_names *to)
 {
         const char *end = p + n;
@@ -79,7 +79,8 @@ static bool multipart_disposition(const char *p, size_t n, struct multipart_name
                 p += is_file ? 10 : 6;
                 const char *close = memchr(p, '"', (size_t)(end - p));
                 size_t len = close ? (size_t)(close - p) : 0;
-                if (!close || memchr(p, '\\', len) || memchr(p, ';', len))
+                if (!close || memchr(p, '\\', len) || memchr(p, ';', len) ||
+                    memmem(p, len, "=?", 2))
                         return false;
                 *out = p;
                 *(is_file ? &to->file_len : &to->name_len) = len;

@@ -218,17 +218,24 @@ static struct fields_one fields_one_of(const char *s, size_t n, unsigned found)
                                    .is_coded = true};
 }
 
-/* fields_is_wanted(f, s, n): a glance at the first letter sorts out nearly all. */
+/* fields_is_wanted(f, s, n): a glance at the first letter sorts out nearly all; the others are read
+ * once, for all names. */
 static bool fields_is_wanted(const struct fields *f, const char *s, size_t n)
 {
+        struct readings_names names;
+        bool is_read = false;
         for (size_t i = 0; i < f->only_n; i++) {
                 const struct readings_name *want = &f->only[i].at[0];
-                struct fields_one one;
                 if (!readings_may_begin(s, n, want))
                         continue;
-                one = fields_one_of(s, n, 0);
-                if (fields_is_read_as(&one, want))
-                        return true;
+                if (!is_read) {
+                        struct fields_one one = fields_one_of(s, n, 0);
+                        fields_names(&one, &names);
+                        is_read = true;
+                }
+                for (size_t k = 0; k < names.n; k++)
+                        if (readings_is(&names.at[k], want))
+                                return true;
         }
         return f->only_n == 0;
 }
@@ -348,7 +355,7 @@ static void fields_show(const struct fields_one *one, request_visit *visit, void
                 visit(ctx, one->value_len ? one->value : "", one->value_len);
                 return;
         }
-        char *value = malloc(one->value_len + 1);
+        char *value = malloc(one->value_len);
         if (!value)
                 str_no_memory();
         visit(ctx, value, fields_decode(one->value, one->value_len, value));

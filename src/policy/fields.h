@@ -27,7 +27,7 @@ size_t fields_more(void);
 
 /* fields_only(f, names, n): before it is read: only those that may be taken for one of these are
  * kept; the others are not even counted. At most FIELDS_ONLY names. */
-enum { FIELDS_ONLY = 4 };
+enum { FIELDS_ONLY = 8 };
 void fields_only(struct fields *, const char *const *names, size_t n);
 
 /* fields_step(f, &used): read on. 1: that was all; 0: not yet; -1: there are too many, and those that

@@ -223,9 +223,26 @@ bool match_has_form(const struct request *q)
         return false;
 }
 
+bool match_may_have_fields(const struct request *q)
+{
+        bool is_said = false;
+        if (match_has_form(q) || strcasecmp(q->method, "POST") != 0)
+                return match_has_form(q);
+        for (size_t i = 0; i < q->headers_n; i++) {
+                const struct request_header *h = &q->headers[i];
+                if (!readings_header_is(h->name, "content-type"))
+                        continue;
+                if (strcasestr(h->value, "/json") || strcasestr(h->value, "+json"))
+                        return true;
+                is_said |= !strchr(";,", h->value[strspn(h->value, " \t")]);
+        }
+        return !is_said;
+}
+
 /* Documents of GraphQL that stand in the URL: GET /graphql?query=... */
 struct url_graphql {
         struct tally t;
+        size_t n, exact; /* under any name that may be taken for "query"; under that name */
         bool is_there;
 };
 
@@ -233,8 +250,16 @@ static void url_document(void *ctx, const char *text, size_t n)
 {
         struct url_graphql *u = ctx;
         u->is_there = true;
+        u->n++;
         if (n == 0 || !body_graphql_each(text, n, count, &u->t))
                 u->t.is_dark = true;
+}
+
+static void url_exact(void *ctx, const char *text, size_t n)
+{
+        struct url_graphql *u = ctx;
+        (void)text, (void)n;
+        u->exact++;
 }
 
 /* url_kept(ctx, ...): a document that the server keeps is named; what is in it is not known. */
@@ -255,9 +280,11 @@ static enum match match_graphql(const struct rule_cond *c, const struct request 
         bool is_plain = !q->query || query_each(q, "query", true, url_document, &u);
         for (size_t i = 0; q->query && i < sizeof kept / sizeof *kept; i++)
                 query_each(q, kept[i], true, url_kept, &u);
+        if (is_grant && q->query) /* it means its own spelling alone */
+                query_each(q, "query", false, url_exact, &u);
         if (!u.is_there)
                 return match_body(RULE_BODY, c, q, is_grant, is_loose);
-        bool is_dark = u.t.is_dark || !is_plain;
+        bool is_dark = u.t.is_dark || !is_plain || (is_grant && u.exact != u.n);
         enum match m = result(&u.t);
         if (is_dark && (is_grant || m == MATCH_NO))
                 return MATCH_UNREADABLE;

@@ -104,6 +104,9 @@ bool match_secret(const struct rule_secret *, const struct host_name *, uint16_t
 
 /* match_has_form(request): does it say that its body is a form? */
 bool match_has_form(const struct request *);
+/* match_may_have_fields(request): may a server look for _method in its body? In a form; and, when
+ * the method is POST, in JSON (Laravel) and where no type is said (Rack). */
+bool match_may_have_fields(const struct request *);
 
 /* match_query_each(query, len, name, is_loose, visit, ctx): each value of ${name} in "a=1&b=2",
  * decoded; for a text that is looked at once (fields.h has the index). ${is_loose}: in every spelling of the name that a server may take

@@ -57,8 +57,11 @@ static const struct {
         {"x-envoy-original-host", OVER_HOST},
         {"forwarded", OVER_FORWARDED},
 };
-const char *const override_fields[OVERRIDE_FIELDS] = {"_method", "x-http-method-override",
-                                                      "_http_method"};
+const char *const override_fields[OVERRIDE_FIELDS] = {
+        "_method",       "x-http-method-override", "_http_method", "_httpmethod", /* Salesforce */
+        "x-http-method", "x-method-override",      "$httpmethod",                 /* Google */
+};
+_Static_assert((int)OVERRIDE_FIELDS <= (int)FIELDS_ONLY, "a text is read for all of them");
 enum { OVER_HEADERS_N = sizeof over_headers / sizeof *over_headers };
 
 /* What a request may be instead; the first of each kind is what it says itself. */
@@ -383,17 +386,18 @@ static void over_unseen(struct override *to, const struct request *q)
         d.why = POLICY_BY_AMBIGUITY;
         override_free(to);
         to->decision = d;
-        to->why = str_dup(
-                "its form cannot be read to the end, and a field _method in it could make it "
-                "PUT, PATCH or DELETE");
+        to->why = str_fmt("its %s cannot be read to the end, and a field _method in it could make "
+                          "it PUT, PATCH or DELETE",
+                          match_has_form(q) ? "form" : "body");
         _cleanup_free_ char *plain = policy_cure(&d, q);
         const char *rest = plain ? strchr(plain + strlen("allow "), ' ') : NULL;
         to->cure = rest ? str_fmt("allow POST,PUT,PATCH,DELETE%s", rest) : NULL;
 }
 
-/* over_form(policy, o, is_open, to): a form that was not read yet, or cannot be, may hold _method.
- * Where the method makes a difference, such a body has to be read. Where no line speaks of the other
- * method, what can be made out of a body that is all here has to do: curl calls any text a form. */
+/* over_form(policy, o, is_open, to): a form that was not read yet, or cannot be, may hold _method,
+ * and so may JSON and a body without a type. Where the method makes a difference, such a body has to
+ * be read. Where no line speaks of the other method, what can be made out of a body that is all here
+ * has to do: curl calls any text a form. So it does where the body does not say that it is one. */
 static void over_form(const struct policy *policy, const struct overs *o, bool is_open,
                       struct override *to)
 {
@@ -401,7 +405,7 @@ static void over_form(const struct policy *policy, const struct overs *o, bool i
         static const char *const usual[] = {"PUT", "PATCH", "DELETE"};
         bool is_unread = q->body == REQUEST_BODY_UNREAD;
         if (q->is_message || (!is_unread && q->body != REQUEST_BODY_UNREADABLE) ||
-            !match_has_form(q))
+            !match_may_have_fields(q))
                 return;
         for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
                 struct request other = *q;
@@ -411,7 +415,7 @@ static void over_form(const struct policy *policy, const struct overs *o, bool i
                 policy_decide(policy, &other, &d);
                 if (!over_is_worse(&d, is_open, &to->decision))
                         continue;
-                if (!is_unread && over_is_silent(&d) && !q->is_partial)
+                if (!is_unread && !q->is_partial && (over_is_silent(&d) || !match_has_form(q)))
                         continue;
                 if (!is_unread && over_is_silent(&d)) {
                         over_unseen(to, q);

@@ -24,7 +24,7 @@ void override_decide(const struct policy *, const struct request *, bool is_open
 void override_free(struct override *);
 
 /* The fields of a query or a body that stand for the method. */
-enum { OVERRIDE_FIELDS = 3 };
+enum { OVERRIDE_FIELDS = 7 };
 extern const char *const override_fields[OVERRIDE_FIELDS];
 
 /* override_moves(name): may a header of this name, in small letters, make another path of a

@@ -17,7 +17,9 @@ enum {
         READ_LATE = 8,    /* drop ;x after that */
         READ_TRIM = 16,   /* Windows: no dots, blanks, streams at the end of a segment */
         READ_MERGE = 32,  /* // is / */
-        READ_SETS = 64,
+        READ_CUT = 64,    /* what stands behind an encoded ? or # is no path */
+        READ_HOST = 128,  /* //HOST/path is a URL */
+        READ_SETS = 256,
 };
 _Static_assert(READ_SETS * 2 <= READINGS_MAX, "each may also lose the slash at its end");
 
@@ -77,17 +79,42 @@ static unsigned readings_apply(const char *s, size_t n, bool is_escaped)
                         apply |= READ_TRIM | READ_MERGE;
                 if (s[i] == '/' && i + 1 < n && s[i + 1] == '/')
                         apply |= READ_MERGE;
+                if (s[i] == '?' || s[i] == '#')
+                        apply |= READ_CUT;
         }
+        if (n > 1 && strchr("/\\\001", s[1]))
+                apply |= READ_HOST;
         return apply;
+}
+
+static size_t readings_cut(const char *s, size_t n)
+{
+        for (size_t i = 1; i < n; i++)
+                if (s[i] == '?' || s[i] == '#')
+                        return i;
+        return n;
+}
+
+/* readings_host(s, n): without the host of //HOST/path. */
+static size_t readings_host(char *s, size_t n)
+{
+        const char *path = n > 2 && s[1] == '/' ? memchr(s + 2, '/', n - 2) : NULL;
+        size_t from = path ? (size_t)(path - s) : 0;
+        memmove(s, s + from, n - from);
+        return n - from;
 }
 
 /* readings_make(set, s, n): one reading, in place, of the folded or the decoded text. */
 static size_t readings_make(unsigned set, char *s, size_t n)
 {
+        if (set & READ_CUT)
+                n = readings_cut(s, n);
         if (set & READ_PARAMS)
                 n = path_step_params(s, n);
         if (set & READ_SLASHES)
                 path_step_slashes(s, n);
+        if (set & READ_HOST)
+                n = readings_host(s, n);
         if (set & READ_LATE)
                 n = path_step_params(s, n);
         if (set & READ_TRIM)
@@ -220,33 +247,43 @@ bool readings_value(const char *value, size_t len, readings_visit *visit, void *
         return true;
 }
 
-/* name_fold(s, n, is_whole, is_cut, r): the name as PHP and its like keep it. True: it is an array,
- * and has a reading without [...] too. */
-static bool name_fold(const char *s, size_t n, bool is_whole, bool is_cut, char room[READINGS_NAME],
-                      struct readings_name *r)
+/* name_fold(s, n, is_whole, is_flat, room, r): the name in one spelling: its words with one [ between
+ * them, however many brackets stand there and around them (Rack, qs), and with the marks that PHP
+ * makes one of. ${is_flat}: with _ for [, as PHP reads one that is never closed. True: it has that
+ * reading too. */
+static bool name_fold(const char *s, size_t n, bool is_whole, bool is_flat,
+                      char room[READINGS_NAME], struct readings_name *r)
 {
         char folded[READINGS_NAME_LOOK * FOLD_GROWTH];
         size_t at = 0, len = 0;
-        bool is_array = false;
+        bool is_between = false, is_closed = false, has_flat = false;
         n = fold_text(s, n, folded);
         while (at < n && folded[at] == ' ')
                 at++;
         *r = (struct readings_name){.text = room, .is_open = !is_whole};
-        for (size_t from = at; at < n; at++) {
+        for (; at < n; at++) {
                 char c = folded[at];
-                is_array |= c == '[' && at > from;
-                if (c == 0 || (is_cut && is_array)) { /* nothing behind it counts */
+                if (c == 0) { /* nothing behind it counts */
                         r->is_open = false;
                         break;
                 }
-                if (len == READINGS_NAME) {
+                if ((c == '[' && !is_flat) || c == ']') {
+                        has_flat |= c == '[' && len > 0;
+                        is_closed |= c == ']' && has_flat;
+                        is_between = len > 0;
+                        continue;
+                }
+                if (len + is_between >= READINGS_NAME) {
                         r->is_open = true;
                         break;
                 }
-                room[len++] = (char)(c == ' ' || c == '.' ? '_' : c);
+                if (is_between)
+                        room[len++] = '[';
+                is_between = false;
+                room[len++] = (char)(c == ' ' || c == '.' || c == '[' ? '_' : c);
         }
         r->len = len;
-        return is_array;
+        return has_flat && !is_closed;
 }
 
 /* name_known(s, n): how much of a decoded beginning cannot change, whatever follows: up to the first
@@ -299,17 +336,20 @@ void readings_want(const char *want, struct readings_names *out)
         out->n = 1;
 }
 
+/* What follows in further brackets is a part of it: Action[], user[role][0]. */
 bool readings_is(const struct readings_name *name, const struct readings_name *want)
 {
-        bool may_be = name->len == want->len || (name->is_open && name->len < want->len);
-        return may_be && (name->len == 0 || memcmp(name->text, want->text, name->len) == 0);
+        bool is_part = name->len > want->len && name->text[want->len] == '[';
+        bool may_be = name->len == want->len || is_part || (name->is_open && name->len < want->len);
+        size_t n = name->len < want->len ? name->len : want->len;
+        return may_be && (n == 0 || memcmp(name->text, want->text, n) == 0);
 }
 
 /* A name of plain letters begins with the same one. */
 bool readings_may_begin(const char *name, size_t len, const struct readings_name *want)
 {
         unsigned char c = len ? (unsigned char)name[0] : 0;
-        if (want->len == 0 || c <= ' ' || c >= 0x80 || c == '%' || c == '+')
+        if (want->len == 0 || c <= ' ' || c >= 0x80 || strchr("%+[]", c))
                 return true;
         return (c >= 'A' && c <= 'Z' ? c | 32 : c == '.' ? '_' : c) == (unsigned char)want->text[0];
 }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum {
-        READINGS_MAX = 128,             /* of one text */
+        READINGS_MAX = 512,             /* of one text */
         READINGS_BYTES_MAX = 512 << 10, /* of all readings of a path together */
         READINGS_LONG = 256 << 10,      /* a value beyond ASCII that is not read any more */
 };
@@ -22,7 +22,8 @@ typedef bool readings_visit(void *ctx, const char *text, size_t len);
 
 /* readings_path(plain, len, visit, ctx): ${plain} is a path decoded once, as path_canon has it. The
  * readings differ in: a second decoding, ; parameters, encoded slashes and backslashes, dots and
- * blanks and NTFS streams at the end of a segment, double slashes, a slash at the end. False when
+ * blanks and NTFS streams at the end of a segment, double slashes, a slash at the end, an encoded ?
+ * or # that ends it, a host behind two slashes. False when
  * the bounds were met before all were seen: the caller then has to assume the worst. */
 bool readings_path(const char *plain, size_t len, readings_visit *, void *ctx);
 
@@ -44,7 +45,8 @@ void readings_kept_free(struct readings_kept *);
 bool readings_value(const char *value, size_t len, readings_visit *, void *ctx);
 
 /* readings_name_is(name, len, want): may the field ${name} be taken for ${want}? In any spelling of
- * its letters, as an array (Action[]=, Action[0]=), with the marks that PHP makes one of. */
+ * its letters, as an array (Action[]=, Action[0]=), with brackets too many or too few ([Action]=,
+ * Action]=, user[id= for user_id=) or text behind them, with the marks that PHP makes one of. */
 bool readings_name_is(const char *name, size_t len, const char *want);
 
 /* The same for many names: each is read once and held against all that are looked for. At most

@@ -149,6 +149,28 @@ static const struct {
         {" q:Action=Terminate*", "/?ａction=TerminateInstances"},
         {" form:Action=Terminate*", "/?Action=TerminateInstances"},
         {" form:Action=Terminate*", "/?action[]=TerminateInstances"},
+        {" form:Action=Terminate*", "/?Action]=TerminateInstances"},
+        {" form:Action=Terminate*", "/?]Action=TerminateInstances"},
+        {" form:Action=Terminate*", "/?[Action=TerminateInstances"},
+        {" form:Action=Terminate*", "/?%5BAction%5D=TerminateInstances"},
+        {" form:Action=Terminate*", "/?%255BAction%255D=TerminateInstances"},
+        {" form:Action=Terminate*", "/?Action]x=TerminateInstances"},
+        {" form:user_id=evil*", "/?user[id=evil"},
+        {" form:user_id=evil*", "/?user%5Bid=evil"},
+        {" form:user.id=evil*", "/?user[id=evil"},
+        {" form:user[role]=admin*", "/?user[role]x=admin"},
+        {" form:user[role]=admin*", "/?user[role][]=admin"},
+        {" form:user[role]=admin*", "/?[user][role]=admin"},
+        {" form:user[role]=admin*", "/?user[role=admin"},
+        {" body:graphql=mutation*", "/?[query]=mutation{a}"},
+        {" body:graphql=mutation*", "/?query]=mutation{a}"},
+        {"/secret.txt", "/secret.txt%3Fx"},
+        {"/secret.txt", "/secret.txt%253Fx"},
+        {"/secret.txt", "/secret.txt%23/x"},
+        {"/secret.txt", "//SECRET.TXT%3F/x"},
+        {"/private/**", "//host/private/x"},
+        {"/private/**", "/%2Fhost/private/x"},
+        {"/private/**", "/%5Chost/PRIVATE/x"},
 };
 
 static void test_hits(void)
@@ -184,6 +206,11 @@ static const struct {
         {" q:Action=Terminate*", "/?Actions=TerminateInstances"},
         {" q:Action=Terminate*", "/?Action=DescribeInstances"},
         {" q:Action=Terminate*", "/?x[Action]=TerminateInstances"},
+        {" q:user[role]=admin*", "/?user[roles]=admin"},
+        {" q:user[role]=admin*", "/?user=admin"},
+        {" q:user_id=evil*", "/?user[id]=evil"},
+        {"/secret.txt", "/x%3F/secret.txt"},
+        {"/private/**", "/x//host/private/y"},
 };
 
 static void test_misses(void)
