@@ -72,6 +72,37 @@ if [ -n "$is_user" ]; then
 		check "$mode: the owner has whole pipes again" $? "$(cat "$work/said")"
 		over
 	done
+	# The owner takes all pipes itself, beside a fifth box that has 15 of them and one descriptor under way.
+	for i in 1 2 3 4; do "$ostiary" create -q --name "$tag-idle$i" >/dev/null; done
+	: >"$work/said"
+	timeout -k 5 150 "$ostiary" run -q --rm --name "$tag-good" -- python3 -c '
+import array, os, socket, time
+pipes = [os.pipe() for _ in range(15)]
+a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+a.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0]))])
+print("has 15", flush=True)
+while not os.path.exists("/tmp/done"): time.sleep(0.05)
+print("lived", flush=True)' </dev/null >"$work/said" 2>&1 &
+	box_pid=$!
+	wait_for 60 grep -q 'has 15' "$work/said"
+	timeout 100 python3 -c '
+import os, resource, time
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+all_of_it = [os.pipe() for _ in range(1100)]
+print("has all", flush=True)
+time.sleep(100)' >"$work/pipes" 2>&1 &
+	piper=$!
+	wait_for 30 grep -q 'has all' "$work/pipes"
+	! full_pipe
+	check 'the owner has taken all pipes itself' $? "$(cat "$work/pipes")"
+	sleep 4 # looks
+	kill "$piper"
+	wait "$piper" 2>/dev/null
+	"$ostiary" exec "$tag-good" -- touch /tmp/done
+	wait "$box_pid"
+	same 'a box with few pipes and little under way is not ended for that' "$? $(tr '\n' ' ' <"$work/said")" '0 has 15 lived '
+	for i in 1 2 3 4; do "$ostiary" rm -f "$tag-idle$i" >/dev/null; done
 fi
 
 # --- resource limits that are added up per user -----------------------------------------------------------------
@@ -191,6 +222,24 @@ sleep 3 # three looks at an idle box
 "$ostiary" exec "$tag-good" -- touch /tmp/done
 wait "$box_pid"
 same 'a box whose processes share their memory is not ended for the sum' "$? $(tail -n 1 "$work/said")" '0 lived'
+
+# A child that has its parent's memory until it executes a program, as posix_spawn makes it: kept from that by a pipe.
+: >"$work/said"
+timeout -k 5 150 "$ostiary" run -q --rm --name "$tag-good" --limit memory=600M -- python3 -c '
+import mmap, os
+m = mmap.mmap(-1, 400 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+for at in range(0, 400 << 20, 4096): m[at] = 1
+os.mkfifo("/tmp/gate")
+print("spawns", flush=True)
+child = os.posix_spawn("/bin/true", ["true"], {}, file_actions=[(os.POSIX_SPAWN_OPEN, 9, "/tmp/gate", os.O_RDONLY, 0)])
+os.waitpid(child, 0)
+print("lived", flush=True)' </dev/null >"$work/said" 2>&1 &
+box_pid=$!
+wait_for 60 grep -q spawns "$work/said"
+sleep 3 # looks at a box that seems to be above its limit
+"$ostiary" exec "$tag-good" -- sh -c ': >/tmp/gate'
+wait "$box_pid"
+same 'a child that has the very memory of its parent counts once' "$? $(tr '\n' ' ' <"$work/said")" '0 spawns lived '
 
 # --- memory of somebody else --------------------------------------------------------------------------------------
 # A box that has reserved a large piece of shared memory and uses little of it, beside somebody who fills /dev/shm.

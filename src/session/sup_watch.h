@@ -58,6 +58,7 @@ struct watch_share {
         uint64_t look_at;      /* when the next look is due */
         uint64_t tick_ms;      /* how often it is asked until then whether memory is going */
         uint64_t room;         /* what the machine had left at the last look, in bytes */
+        uint64_t room_most;    /* the most that it had left at any look */
         uint64_t left;         /* and the box of its limit */
         uint64_t idle_ms;      /* how long the last pause was */
         uint64_t shmem_first;  /* the machine's shared memory at the start */
@@ -70,6 +71,9 @@ struct watch_share {
         struct watch_doubt pages; /* and how many more they are */
         unsigned unseen;          /* looks in a row that could not look everywhere */
         unsigned crowded;         /* looks in a row in which the owner had no room to send any */
+        unsigned piped;           /* looks in a row in which the box had too many pipes */
+        uint64_t piped_at;        /* when the first of them was */
+        unsigned watched;         /* the same of epoll watches */
         unsigned wants;           /* what a look apart would be for */
         bool is_piped;            /* its pipes are short of room */
         bool is_crowded;          /* the owner had no room to send one just now */
@@ -82,7 +86,7 @@ struct watch_deep {
         struct usage_apart apart;
         struct loop_src *src;
         unsigned wants;
-        uint64_t until;  /* when it has taken too long */
+        uint64_t begun;  /* when it began */
         uint64_t at;     /* when the next one is not too often */
         unsigned lost_n; /* in a row that took too long */
 };

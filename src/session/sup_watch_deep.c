@@ -8,8 +8,23 @@
 #include <sys/epoll.h>
 
 enum {
-        DEEP_MS = 10000
-}; /* a busy machine is slow; a box that makes a look wait is not waited for */
+        DEEP_MS = 10000, /* a box that makes a look wait is not waited for */
+        DEEP_BUSY = 6,   /* times as long for one that runs, or would if the machine let it */
+};
+
+/* deep_is_lost(s): has it taken too long? A busy machine is slow, so only the time counts in which it
+ * neither ran nor waited for a processor: then it waits for the box. A box can keep the processors busy
+ * too; so that has an end, and nobody waits when memory is short. */
+static bool deep_is_lost(const struct watch_deep *d)
+{
+        uint64_t took = watch_now() - d->begun;
+        if (took <= DEEP_MS)
+                return false;
+        if (took > DEEP_MS * DEEP_BUSY || watch_machine_is_low())
+                return true;
+        uint64_t busy = usage_apart_busy(&d->apart);
+        return took > busy + DEEP_MS;
+}
 
 static void deep_over(struct sup *s)
 {
@@ -38,7 +53,7 @@ void watch_deep(struct sup *s, unsigned wants, bool is_urgent)
         if (d->apart.pid || now < d->at + d->apart.cost * (is_urgent ? 1 : 20))
                 return;
         d->wants = wants;
-        d->until = now + DEEP_MS;
+        d->begun = now;
         if (usage_apart_begin(&d->apart, &s->watch->eyes, wants) < 0)
                 return; /* asked for again at the next look */
         d->src = loop_add(s->loop, d->apart.fd, EPOLLIN, on_deep, s);
@@ -49,7 +64,7 @@ void watch_deep(struct sup *s, unsigned wants, bool is_urgent)
 void watch_deep_tick(struct sup *s)
 {
         const struct watch_deep *d = &s->watch->deep;
-        if (d->apart.pid && watch_now() > d->until)
+        if (d->apart.pid && deep_is_lost(d))
                 deep_over(s);
 }
 

@@ -3,8 +3,9 @@
  *
  * A box is ended for memory when it has more than its limit. It is ended for a counter only when
  * two things are true: its owner is really hurt, which is tried out here because the supervisor is
- * the same user, and the box holds more than a share of it. A build with many pipes goes on as long
- * as nobody misses them. */
+ * the same user, and the box holds more than a share of it, for two looks in a row. A build with many
+ * pipes goes on as long as nobody misses them. However small a share, so much that an ordinary program
+ * needs is never too much: whoever has less is not the one that hurts. */
 #include "session/sup_watch.h"
 
 #include "base/cleanup.h"
@@ -25,9 +26,13 @@
 #include <unistd.h>
 
 enum {
-        PIPE_PAGES = 16,    /* of a pipe as it is made */
-        FDS_MOST = 131072,  /* descriptors of all processes together */
-        OWNER_FILES = 1024, /* what an ordinary program may have open */
+        PIPE_PAGES = 16,                   /* of a pipe as it is made */
+        FDS_MOST = 131072,                 /* descriptors of all processes together */
+        OWNER_FILES = 1024,                /* what an ordinary program may have open */
+        PIPES_LEAST = 64,                  /* what is nobody's undoing: pipes, */
+        FLYING_LEAST = 64,                 /* descriptors under way, */
+        EPOLLS_LEAST = 4096,               /* and watches */
+        PIPES_WAIT_MS = 5 * WATCH_IDLE_MS, /* those that have more are looked at meanwhile */
 };
 
 /* --- is the owner hurt? The supervisor has the same user id, so what it gets the owner gets. --- */
@@ -86,34 +91,54 @@ static void share_end(struct sup *s, const char *what)
         sup_end(s, MSG_END_MEMORY, SIGKILL, words);
 }
 
-static uint64_t share_of_slot(const struct sup *s, uint64_t all)
+static uint64_t share_of_slot(const struct sup *s, uint64_t all, uint64_t least)
 {
-        return plan_share_part(all, s->plan->slot);
+        uint64_t part = plan_share_part(all, s->plan->slot);
+        return part > least ? part : least;
 }
 
-static void share_counters(struct sup *s)
+/* share_pipes(s): has the box too many pipes? A descriptor under way that nobody can look at may be one.
+ * Who has less than a quarter of them all goes after whoever has more. */
+static void share_pipes(struct sup *s)
 {
         struct watch_share *w = &s->watch->share;
+        uint64_t all =
+                watch_machine_setting("/proc/sys/fs/pipe-user-pages-soft", 16384) / PIPE_PAGES;
+        uint64_t pipes_n = w->u.pipes_n + w->deep.unseen_n, now = watch_now();
         char what[96];
-        if (w->u.fds_n > FDS_MOST) {
-                snprintf(what, sizeof what, "%" PRIu64 " open descriptors", w->u.fds_n);
-                share_end(s, what);
+        if (!w->is_piped || pipes_n <= share_of_slot(s, all, PIPES_LEAST)) {
+                w->piped = 0;
                 return;
         }
-        if (s->plan->box.is_by_root)
-                return; /* a user of its own */
-        uint64_t pages = watch_machine_setting("/proc/sys/fs/pipe-user-pages-soft", 16384);
-        if (w->is_piped && w->u.pipes_n * PIPE_PAGES > share_of_slot(s, pages)) {
-                snprintf(what, sizeof what, "%" PRIu64 " pipes", w->u.pipes_n);
-                share_end(s, what);
+        if (!w->piped++)
+                w->piped_at = now;
+        if (w->piped < WATCH_UNSEEN || (pipes_n <= all / 4 && now - w->piped_at < PIPES_WAIT_MS))
                 return;
-        }
-        uint64_t watches = watch_machine_setting("/proc/sys/fs/epoll/max_user_watches", UINT64_MAX);
-        if (w->u.epolls > share_of_slot(s, watches) && is_short_of_epoll())
+        snprintf(what, sizeof what, "%" PRIu64 " pipes", pipes_n);
+        share_end(s, what);
+}
+
+static void share_epolls(struct sup *s)
+{
+        struct watch_share *w = &s->watch->share;
+        uint64_t all = watch_machine_setting("/proc/sys/fs/epoll/max_user_watches", UINT64_MAX);
+        bool is_over = w->u.epolls > share_of_slot(s, all, EPOLLS_LEAST) && is_short_of_epoll();
+        w->watched = is_over ? w->watched + 1 : 0;
+        if (w->watched >= WATCH_UNSEEN)
                 share_end(s, "nearly all epoll watches");
 }
 
-/* share_parked(s): what only a look apart knows. Pipes can be parked as well. */
+static void share_files(struct sup *s)
+{
+        const struct watch_share *w = &s->watch->share;
+        char what[96];
+        if (w->u.fds_n <= FDS_MOST)
+                return;
+        snprintf(what, sizeof what, "%" PRIu64 " open descriptors", w->u.fds_n);
+        share_end(s, what);
+}
+
+/* share_parked(s): what only a look apart knows. */
 static void share_parked(struct sup *s)
 {
         struct watch_share *w = &s->watch->share;
@@ -124,8 +149,7 @@ static void share_parked(struct sup *s)
                 share_end(s, what);
                 return;
         }
-        bool is_hurt = w->is_crowded || w->is_piped;
-        w->crowded = w->deep.flying_n && is_hurt ? w->crowded + 1 : 0;
+        w->crowded = w->is_crowded && w->deep.flying_n > FLYING_LEAST ? w->crowded + 1 : 0;
         if (w->crowded >= WATCH_UNSEEN && !s->plan->box.is_by_root)
                 share_end(s, "descriptors under way on sockets that nobody receives");
 }
@@ -265,6 +289,7 @@ static void share_look(struct sup *s, bool is_going)
 {
         struct watch_share *w = &s->watch->share;
         w->room = watch_machine_room();
+        most(&w->room_most, w->room);
         w->shmem = watch_machine_shmem();
         w->wants = share_wants(s);
         usage_look(&s->watch->eyes, 0, &w->u);
@@ -278,7 +303,11 @@ static void share_look(struct sup *s, bool is_going)
         if (!w->is_missing && !is_blind)
                 w->extra = 0;
         w->wants |= share_check_memory(s, least);
-        share_counters(s);
+        share_files(s);
+        if (!s->plan->box.is_by_root && !s->is_ending) /* that is a user of its own */
+                share_pipes(s);
+        if (!s->plan->box.is_by_root && !s->is_ending)
+                share_epolls(s);
         if (!w->wants && !is_blind) {
                 w->deep = (struct usage){.is_whole = true}; /* old */
                 return;
@@ -290,7 +319,7 @@ static void share_look(struct sup *s, bool is_going)
 }
 
 /* share_decide(s, u): a look that counts fairly is over, or two in a row took too long: then the sum over
- * all processes is all that is known. */
+ * all processes is all that is known, and the box has no more of that than the machine has lost. */
 static void share_decide(struct sup *s, const struct usage *u)
 {
         const struct watch_share *w = &s->watch->share;
@@ -298,7 +327,8 @@ static void share_decide(struct sup *s, const struct usage *u)
         bool is_lost = !u && s->watch->deep.lost_n >= WATCH_UNSEEN;
         if (!share_is_counted(s) || sum <= limit || !((u && u->is_fair) || is_lost))
                 return;
-        uint64_t now = u ? usage_memory(u) + share_unseen(w) : sum;
+        uint64_t room = watch_machine_room(), lost = w->room_most > room ? w->room_most - room : 0;
+        uint64_t now = u ? usage_memory(u) + share_unseen(w) : sum < lost ? sum : lost;
         share_note(s, now);
         if (now > limit)
                 share_over(s, "its processes", now);
@@ -314,8 +344,8 @@ void watch_share_deep(struct sup *s, const struct usage *u)
         w->extra = share_extra(s);
         w->sum = usage_memory(&w->u);
         share_decide(s, u);
-        share_counters(s);
-        if (u)
+        share_files(s);
+        if (u && !s->is_ending)
                 share_parked(s);
         if (w->is_missing || (w->wants & USAGE_FAIR && !w->left)) {
                 w->look_at = s->watch->share_at = 0; /* it goes on: again at once */

@@ -79,9 +79,12 @@ struct usage_apart {
 };
 
 /* usage_apart_begin(a, eyes, wants): begin one. 0 or -1 with errno. usage_apart_end(a, u): it is over, or
- * has taken too long: then it is killed. 0 with what it saw, or -1. Never waits for the box. */
+ * has taken too long: then it is killed. 0 with what it saw, or -1. Never waits for the box.
+ * usage_apart_busy(a): milliseconds that it has run or waited for a processor; 0 where the kernel does not
+ * say. */
 int usage_apart_begin(struct usage_apart *, const struct usage_eyes *, unsigned wants);
 int usage_apart_end(struct usage_apart *, struct usage *);
+uint64_t usage_apart_busy(const struct usage_apart *);
 
 /* Parts, by file. */
 void usage_procs(const struct usage_eyes *, unsigned wants, struct usage *); /* usage_procs.c */

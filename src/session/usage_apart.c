@@ -8,7 +8,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -46,6 +48,19 @@ int usage_apart_begin(struct usage_apart *a, const struct usage_eyes *eyes, unsi
         }
         a->fd = p[0];
         return fcntl(a->fd, F_SETFL, O_NONBLOCK);
+}
+
+uint64_t usage_apart_busy(const struct usage_apart *a)
+{
+        char path[64], text[96];
+        uint64_t ran, waited;
+        snprintf(path, sizeof path, "/proc/%d/schedstat", (int)a->pid);
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+        text[n > 0 ? n : 0] = 0;
+        if (sscanf(text, "%" SCNu64 " %" SCNu64, &ran, &waited) != 2)
+                return 0;
+        return (ran + waited) / 1000000;
 }
 
 int usage_apart_end(struct usage_apart *a, struct usage *u)

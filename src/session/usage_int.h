@@ -31,6 +31,7 @@ struct usage_walk {
         } * pids; /* made when they are needed first */
         size_t pids_n, pids_cap;
         bool has_pids;
+        unsigned pids_again; /* how often they were made again */
 };
 
 /* usage_is_new(w, key): true the first time. ${key} is not 0. */
@@ -52,5 +53,8 @@ bool usage_is_late(struct usage_walk *);
  * show, with a table of ${room}. */
 void usage_parked(struct usage_walk *, pid_t pid, const char *name, uint64_t n);
 void usage_shut(struct usage_walk *, pid_t pid, uint64_t room);
+/* usage_is_same(w, a, b): have these two processes of the box one memory, as until the child's exec after
+ * a vfork? false when nobody can tell. */
+bool usage_is_same(struct usage_walk *, pid_t a, pid_t b);
 
 #endif

@@ -16,6 +16,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ enum {
         NEST_MAX = 64,         /* sockets in the queues of sockets */
         MESSAGE_MAX = 8 << 20, /* the longest message: a part of one would be seen as two */
         MESSAGES_MAX = 4096,   /* of one socket */
+        AGAIN_MAX = 16,        /* readings of the machine's processes in one look */
         CONTROL_MAX = 4096,    /* 253 descriptors, and what else the socket is set to tell */
 };
 
@@ -70,6 +72,7 @@ static void parked_pids(struct usage_walk *w)
 {
         _cleanup_closedir_ DIR *d = w->eyes->init_pid > 0 ? opendir("/proc") : NULL;
         w->has_pids = true;
+        w->pids_n = 0;
         for (struct dirent *e; d && (e = readdir(d));) {
                 if (e->d_name[0] < '0' || e->d_name[0] > '9')
                         continue;
@@ -118,6 +121,28 @@ static int parked_pidfd(struct usage_walk *w, pid_t pid)
                         return take_fd(&fd);
         }
         return -1;
+}
+
+/* parked_here(w, pid): the number here of the process with that number in the box, or 0. Others may have
+ * begun since the numbers were read. */
+static pid_t parked_here(struct usage_walk *w, pid_t pid)
+{
+        if (!w->has_pids)
+                parked_pids(w);
+        for (;;) {
+                for (size_t i = 0; i < w->pids_n; i++)
+                        if (w->pids[i].in_box == pid && parked_is_ours(w, &w->pids[i]))
+                                return w->pids[i].here;
+                if (w->pids_again++ >= AGAIN_MAX)
+                        return 0;
+                parked_pids(w);
+        }
+}
+
+bool usage_is_same(struct usage_walk *w, pid_t a, pid_t b)
+{
+        pid_t here = parked_here(w, a), other = here ? parked_here(w, b) : 0;
+        return here && other && syscall(SYS_kcmp, here, other, KCMP_VM, 0, 0) == 0;
 }
 
 /* --- one descriptor, copied ------------------------------------------------------------------------- */

@@ -94,13 +94,17 @@ static void usage_motion(struct usage *u, const char *text)
 }
 
 /* procs_fair(dir_fd, &own, &shared): each page divided by how many processes have it, so that the sum
- * over all is what there is. Where the kernel does not say (before 5.4, or not to us) both stay. */
+ * over all is what there is. Where the kernel does not say (before 5.4, or not to us) both stay. A process
+ * that has ended meanwhile has nothing. */
 static void procs_fair(int dir_fd, uint64_t *own, uint64_t *shared)
 {
         char text[4096];
         _cleanup_close_ int fd = openat(dir_fd, "smaps_rollup", O_RDONLY | O_CLOEXEC);
         ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+        bool is_gone = n < 0 && (errno == ESRCH || faccessat(dir_fd, "status", F_OK, 0) < 0);
         text[n > 0 ? n : 0] = 0;
+        if (is_gone)
+                *own = *shared = 0;
         if (!strstr(text, "\nPss_Anon:") || !strstr(text, "\nSwapPss:"))
                 return;
         *own = status_kib(text, "\nPss_Anon:") + status_kib(text, "\nSwapPss:");
@@ -351,6 +355,24 @@ static void procs_fds(struct usage_walk *w, int dir_fd, pid_t pid, uint64_t room
         w->u->epolls += w->epolls_n * w->fds_n;
 }
 
+/* procs_is_again(w, dir_fd, pid): has its parent the very same memory, so that it was counted? Asked
+ * before anything else is read: one memory becomes two, and never the other way round. */
+static bool procs_is_again(struct usage_walk *w, int dir_fd, pid_t pid)
+{
+        enum { SMALL = 1 << 20 }; /* does not matter */
+        char text[65536];
+        if (!(w->wants & USAGE_FAIR) || !(w->wants & USAGE_APART))
+                return false;
+        _cleanup_close_ int fd = openat(dir_fd, "status", O_RDONLY | O_CLOEXEC);
+        ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+        text[n > 0 ? n : 0] = 0;
+        const char *rest = strchr(text, '\n'), *parent = rest ? strstr(rest, "\nPPid:") : NULL;
+        if (!parent || status_kib(rest, "\nVmRSS:") + status_kib(rest, "\nVmSwap:") < SMALL)
+                return false;
+        pid_t of = (pid_t)strtol(parent + 6, NULL, 10);
+        return of > 1 && usage_is_same(w, pid, of);
+}
+
 /* procs_is_stuck(tasks_fd, tid, dir_fd): does the thread wait in a call that holds files by itself? What is
  * sent along with a message is the call's until there is room; the source of a copy is open as long as it
  * is in the table too. */
@@ -397,12 +419,13 @@ static void procs_each(struct usage_walk *w, bool is_maps)
                 pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
                 if (dir < 0)
                         continue;
+                bool is_again = procs_is_again(w, dir, pid);
                 /* In the second round its memory has been counted. */
-                struct usage *sum = is_maps ? &apart : u;
+                struct usage *sum = is_maps || is_again ? &apart : u;
                 apart = (struct usage){0};
                 sum->procs_n++;
                 sum->room = 0;
-                unsigned how = is_maps ? 0 : w->wants; /* the pages are walked once */
+                unsigned how = is_maps || is_again ? 0 : w->wants; /* the pages are walked once */
                 bool has_memory = procs_memory(dir, how, sum);
                 _cleanup_close_ int other = has_memory ? -1 : procs_survivor(dir, how, sum);
                 int from = other >= 0 ? other : dir;
@@ -411,7 +434,7 @@ static void procs_each(struct usage_walk *w, bool is_maps)
                         continue;
                 if (is_maps && w->wants & USAGE_MAPS)
                         procs_maps(w, from);
-                if (is_maps && w->wants & USAGE_FAIR)
+                if (is_maps && w->wants & USAGE_FAIR && !is_again)
                         procs_twice(w, from);
                 if (!is_maps)
                         procs_fds(w, from, pid, sum->room);

@@ -71,6 +71,18 @@ static void check_fair(void)
         usage_close(&eyes);
 }
 
+/* apart_rests(a): is there a while in which it neither ran nor waited for a processor? */
+static bool apart_rests(const struct usage_apart *a)
+{
+        for (int i = 0; i < 300; i++) {
+                uint64_t busy = usage_apart_busy(a);
+                poll(NULL, 0, 100);
+                if (usage_apart_busy(a) == busy)
+                        return true;
+        }
+        return false;
+}
+
 /* check_apart(): a look that waits for somebody who never comes. */
 static void check_apart(void)
 {
@@ -85,6 +97,7 @@ static void check_apart(void)
         unlink("2/status");
         mkfifo("2/status", 0600); /* to open it waits for a writer */
         CHECK("one that hangs begins", usage_apart_begin(&a, &eyes, 0) == 0);
+        CHECK("and is not busy meanwhile", apart_rests(&a));
         CHECK("and is given up", usage_apart_end(&a, &u) < 0 && a.pid == 0);
         usage_close(&eyes);
 }
