@@ -295,10 +295,16 @@ same "pause: a command beside runs" "$(in_box l6 echo served 2>&1)" served
 in_box l6 sh -c 'kill -CONT -1' >/dev/null 2>&1
 within 60 is_still l6
 check "pause: and wakes nobody" $? "$(tail -n 3 "$work/l6.out")"
+in_box l6 sh -c 'touch up; until [ -e down ]; do sleep 0.1; done; echo until the end' >"$work/l6.beside" 2>&1 &
+beside=$!
+within 60 in_box l6 test -e up
+in_box l6 touch down
+within 60 grep -q 'until the end' "$work/l6.beside"
+check "pause: of two commands beside, the end of one does not stop the other" $? "$(cat "$work/l6.beside")"
 in_box l6 touch enough >/dev/null 2>&1
 "$ostiary" resume l6 2>"$work/l6.said"
 check "pause: resume lets it go on all the same" $? "$(cat "$work/l6.said")"
-wait "$pausing"
+wait "$pausing" "$beside"
 same "pause: all of it" "$(tail -n 1 "$work/l6.out")" "went on"
 "$ostiary" rm -f l6 >/dev/null 2>&1
 leaking l7 leak=pause "$leak; exec /usr/bin/python3 waker.py" >"$work/l7.out" &

@@ -337,6 +337,23 @@ same 'a new file in the place of a wide one stays as wide' "$(mode team)" '664 '
 drop
 rm -f team said go
 
+# A program with the rights of its group: none that the box made or touched; what lay there stays, and so do directories.
+cp /usr/bin/true old-gid && chmod 2755 old-gid
+cp /usr/bin/true kept-gid && chmod 2755 kept-gid
+sleep 0.1 # the clock of files is coarse, and what is as old as the start counts as touched
+box=$tag-gid
+"$ostiary" run --live --name "$box" -- sh -c 'cp /usr/bin/id gid; chmod 2755 gid; mkdir dgid; chmod 2755 dgid; cp /usr/bin/id old-gid; chmod 2755 old-gid
+	while [ ! -e go ]; do sleep 0.1; done' </dev/null >"$work/gid" 2>&1 &
+run=$!
+narrow() { [ "$(mode gid dgid old-gid kept-gid)" = '755 2755 755 2755 ' ]; }
+wait_for 60 narrow
+check 'no program of the box runs as somebody else' $? "$(mode gid dgid old-gid kept-gid)"
+touch go
+wait $run
+holds 'which is said' "$(cat "$work/gid")" 'the rights of its owner or group'
+drop
+rm -rf gid dgid old-gid kept-gid go
+
 # --- what is not covered, and how quick the second one is --------------------------------------------
 box=$tag-i
 mkdir -p target

@@ -96,9 +96,9 @@ bool live_is_guarded(enum file_class);
 /* live_modes_begin(tree): before the first look. live_modes_note(tree, path, st): what others may write
  * to already, and what they may not read; live_modes_noted(tree): that was all. live_modes_mend(tree, path,
  * st): take away rights of others that came since: to write, if the umask forbids it; to read what they
- * could not read. Which of the two it was, 0 when there were none, -1 when they could not be taken
- * away. */
-enum { LIVE_MENDED_WRITE = 1, LIVE_MENDED_READ };
+ * could not read; to run a program as its owner or group. Which of them it was, 0 when there were none,
+ * -1 when they could not be taken away. */
+enum { LIVE_MENDED_WRITE = 1, LIVE_MENDED_READ, LIVE_MENDED_LENT };
 void live_modes_begin(struct live_tree *);
 void live_modes_note(struct live_tree *, const char *path, const struct stat *);
 void live_modes_noted(struct live_tree *);

@@ -7,6 +7,10 @@
  *
  * What others could not read stays so, by its place and as the inode that it is.
  *
+ * A program that runs with the rights of its owner or group is one that nobody touched since the start:
+ * in the box the bit means nothing, on the host it would give these rights to whoever starts what the
+ * box wrote. On directories it means something else.
+ *
  * Called by live.c before the start and by live_watch.c while the box runs, as the user. Rights are
  * only taken away here, never given. */
 #include "session/live.h"
@@ -180,13 +184,20 @@ static mode_t modes_opened(const struct live_tree *t, const char *path, const st
         return bits;
 }
 
+/* modes_lent(st): the bits by which a program runs as somebody else. */
+static mode_t modes_lent(const struct stat *st)
+{
+        return S_ISREG(st->st_mode) ? st->st_mode & (S_ISUID | S_ISGID) : 0;
+}
+
 /* modes_too_many(t, path, st): the rights that are to go. */
 static mode_t modes_too_many(const struct live_tree *t, const char *path, const struct stat *st)
 {
         mode_t wide = modes_excess(t, st);
         if (!modes_is_touched(t, st))
                 return 0;
-        return modes_opened(t, path, st) | (wide && !modes_was_wide(t, path, st) ? wide : 0);
+        return modes_lent(st) | modes_opened(t, path, st) |
+               (wide && !modes_was_wide(t, path, st) ? wide : 0);
 }
 
 static bool modes_is_list(const struct live_tree *t, const char *path, const struct stat *st)
@@ -213,5 +224,7 @@ int live_modes_mend(const struct live_tree *t, const char *path, const struct st
                 return -1;
         if (is_list && removexattr(proc, handed_on) < 0)
                 return -1;
+        if (rights & (S_ISUID | S_ISGID))
+                return LIVE_MENDED_LENT;
         return is_list || rights & (S_IWGRP | S_IWOTH) ? LIVE_MENDED_WRITE : LIVE_MENDED_READ;
 }

@@ -124,10 +124,11 @@ static void mend(struct watch *w, size_t tree, const char *path, const struct st
         _cleanup_free_ char *full = str_fmt("%s/%s", t->root, path);
         _cleanup_free_ char *quoted = str_quote(full);
         live_say(w,
-                 r == LIVE_MENDED_WRITE ? "M %s"
-                 : r == LIVE_MENDED_READ
-                         ? "P %s"
-                         : "T others may write to or read %s now, and that could not "
+                 r == LIVE_MENDED_WRITE  ? "M %s"
+                 : r == LIVE_MENDED_READ ? "P %s"
+                 : r == LIVE_MENDED_LENT
+                         ? "G %s"
+                         : "T others may write to, read or run as you %s now, and that could not "
                            "be mended",
                  quoted);
 }

@@ -37,8 +37,9 @@ struct exec {
         struct exec *next;
         uint32_t id;
         bool is_tty, is_started, is_exited, is_copy;
-        int in_fd;     /* where its input goes: pipe, or the pty master (then out_fd is a dup) */
-        int out_fd[2]; /* stdout, stderr; a terminal has only the first */
+        bool is_beside; /* it runs in a box that is paused */
+        int in_fd;      /* where its input goes: pipe, or the pty master (then out_fd is a dup) */
+        int out_fd[2];  /* stdout, stderr; a terminal has only the first */
         struct loop_src *in_src, *out_src[2];
         struct buf in_buf; /* input that did not fit yet */
         bool in_eof;

@@ -26,6 +26,7 @@ struct exec *exec_new(struct sup *s, bool is_tty)
         *e = (struct exec){.sup = s,
                            .id = s->next_exec_id++,
                            .is_tty = is_tty,
+                           .is_beside = s->is_paused,
                            .in_fd = -1,
                            .out_fd = {-1, -1},
                            .next = s->execs};

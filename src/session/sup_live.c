@@ -55,17 +55,20 @@ static void on_taken(struct sup *s, const char *words)
         }
 }
 
-/* on_mended(s, path, is_write): others could have written there, or read it. */
-static void on_mended(struct sup *s, const char *path, bool is_write)
+/* on_mended(s, path, what): others could have written there ('M'), read it ('P') or run it with rights
+ * that are not theirs ('G'). */
+static void on_mended(struct sup *s, const char *path, char what)
 {
-        _cleanup_free_ char *say =
-                is_write
-                        ? str_fmt("others could write to %s, which your umask forbids: they cannot "
-                                  "any more",
-                                  path)
-                        : str_fmt("others could read %s, which they could not before: they cannot "
-                                  "any more",
-                                  path);
+        static const char write[] =
+                "others could write to %s, which your umask forbids: they cannot "
+                "any more";
+        static const char read[] = "others could read %s, which they could not before: they cannot "
+                                   "any more";
+        static const char run[] = "whoever ran %s would have had the rights of its owner or group: "
+                                  "they have not any more";
+        _cleanup_free_ char *say = what == 'M'   ? str_fmt(write, path)
+                                   : what == 'P' ? str_fmt(read, path)
+                                                 : str_fmt(run, path);
         if (++s->live->mended_n <= TOLD_MAX) {
                 sup_tell(s, say);
                 sup_log(s, "mode", path);
@@ -81,10 +84,8 @@ static void on_line(struct sup *s, const char *line)
                 l->is_over = true;
         else if (line[0] == 'Q' && line[1])
                 on_taken(s, line + 2);
-        else if (line[0] == 'M' && line[1])
-                on_mended(s, line + 2, true);
-        else if (line[0] == 'P' && line[1])
-                on_mended(s, line + 2, false);
+        else if (line[0] && strchr("MPG", line[0]) && line[1])
+                on_mended(s, line + 2, line[0]);
         else if (line[0] == 'T' && line[1])
                 sup_tell(s, line + 2);
 }
@@ -246,7 +247,7 @@ void sup_live_end(struct sup *s)
         }
         if (l->mended_n > TOLD_MAX) {
                 _cleanup_free_ char *say = str_fmt(
-                        "%" PRIu64 " times others could have written to the workspace, in all",
+                        "%" PRIu64 " times others were given rights in the workspace, in all",
                         l->mended_n);
                 sup_tell(s, say);
         }

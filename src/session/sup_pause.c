@@ -34,6 +34,8 @@ static void hold_keys(struct sup *s, bool is_held)
 /* stand_still(s): at once by a signal to all, and then held, so that no signal wakes it. */
 static void stand_still(struct sup *s)
 {
+        for (struct exec *e = s->execs; e; e = e->next)
+                e->is_beside = false;
         sup_signal_all(s, SIGSTOP);
         sup_hold(s);
 }
@@ -51,8 +53,12 @@ void sup_pause(struct sup *s)
 
 void sup_pause_hold(struct sup *s)
 {
-        if (s->is_paused && !s->is_ending && !s->is_stopping)
-                stand_still(s);
+        if (!s->is_paused || s->is_ending || s->is_stopping)
+                return;
+        for (struct exec *e = s->execs; e; e = e->next)
+                if (e->is_beside)
+                        return;
+        stand_still(s);
 }
 
 void sup_on_continue(struct client *c, struct frame *f)
