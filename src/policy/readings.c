@@ -339,7 +339,7 @@ void readings_want(const char *want, struct readings_names *out)
 /* What follows in further brackets is a part of it: Action[], user[role][0]. */
 bool readings_is(const struct readings_name *name, const struct readings_name *want)
 {
-        bool is_part = name->len > want->len && name->text[want->len] == '[';
+        bool is_part = want->len && name->len > want->len && name->text[want->len] == '[';
         bool may_be = name->len == want->len || is_part || (name->is_open && name->len < want->len);
         size_t n = name->len < want->len ? name->len : want->len;
         return may_be && (n == 0 || memcmp(name->text, want->text, n) == 0);
