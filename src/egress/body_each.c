@@ -162,7 +162,8 @@ void body_each(void *body, enum rule_where where, const char *name, bool is_loos
         bool is_said = false;
         bool is_guess = b && b->state == REQUEST_BODY_UNREADABLE && is_loose && where == RULE_FORM;
         if (!b || b->bytes.len == 0 || (b->state != REQUEST_BODY_READ && !is_guess) ||
-            (is_guess && b->kind == BODY_GIT))
+            (is_guess &&
+             (b->kind == BODY_GIT || !*name))) /* no field for a method is without a name */
                 return;
         bool wants_json =
                 where == RULE_JSON || (where == RULE_BODY && strcmp(name, "graphql") == 0);
