@@ -113,8 +113,9 @@ static int read_head(struct h1_server *s)
         if (s->in.len == 0)
                 return 0;
         head_free(&s->head);
-        head_init(&s->head);
         ssize_t r = h1_request((const char *)s->in.data, s->in.len, &s->head, &status, &err);
+        if (r <= 0)
+                head_free(&s->head); /* a part of a head has a store of its own by then */
         if (r == 0) {
                 if (!s->is_head_begun) /* once: a byte now and then does not make it longer */
                         loop_timer_set(s->door->loop, &s->timer, DOOR_HEAD_MS);
