@@ -178,10 +178,14 @@ static void screen_one(struct screen *s, uint8_t c)
 void screen_feed(struct screen *s, const void *bytes, size_t n, struct buf *out)
 {
         const uint8_t *p = bytes;
+        size_t i = 0;
         s->out = s->below ? out : NULL;
-        if (!s->out)
-                buf_put(out, p, n);
-        for (size_t i = 0; i < n; i++) {
+        /* Of an image that ended for the terminal when our rows came, the rest would be text. */
+        while (i < n && s->state == SCREEN_SIXEL && s->is_sixel_dropped)
+                screen_one(s, p[i++]);
+        if (!s->out && i < n)
+                buf_put(out, p + i, n - i);
+        for (; i < n; i++) {
                 screen_one(s, p[i]);
                 screen_settle_wrap(s);
         }

@@ -152,7 +152,8 @@ static void each_field(struct body *b, const char *name, bool is_loose, struct f
 }
 
 /* What is found by reading the body as something that its type does not say is shown together with
- * an empty value: a refusal hits what it names, a grant does not hold for every value. */
+ * an empty value: a refusal hits what it names, a grant does not hold for every value. One that could
+ * not be read shows nothing but a guess at the fields that stand for a method. */
 void body_each(void *body, enum rule_where where, const char *name, bool is_loose,
                request_visit *visit, void *ctx)
 {
@@ -160,10 +161,9 @@ void body_each(void *body, enum rule_where where, const char *name, bool is_loos
         const char *text = b ? (const char *)b->bytes.data : NULL;
         struct found f = {.visit = visit, .ctx = ctx};
         bool is_said = false;
-        bool is_guess = b && b->state == REQUEST_BODY_UNREADABLE && is_loose && where == RULE_FORM;
-        if (!b || b->bytes.len == 0 || (b->state != REQUEST_BODY_READ && !is_guess) ||
-            (is_guess &&
-             (b->kind == BODY_GIT || !*name))) /* no field for a method is without a name */
+        bool is_guess = b && b->state == REQUEST_BODY_UNREADABLE && is_loose &&
+                        where == RULE_FORM && b->kind != BODY_GIT && is_override(name);
+        if (!b || b->bytes.len == 0 || (b->state != REQUEST_BODY_READ && !is_guess))
                 return;
         bool wants_json =
                 where == RULE_JSON || (where == RULE_BODY && strcmp(name, "graphql") == 0);

@@ -335,11 +335,11 @@ static bool fields_is_named(const struct fields_one *one, const char *want)
 static bool fields_may_be(const struct fields *f, const struct fields_one *one,
                           const struct readings_name *want)
 {
+        const char *texts = f->texts.data ? (const char *)f->texts.data : ""; /* all are empty */
         for (size_t i = 0; i < one->readings_n; i++) {
                 const struct fields_reading *r = &f->readings[one->readings + i];
-                const struct readings_name known = {.text = (const char *)f->texts.data + r->at,
-                                                    .len = r->len,
-                                                    .is_open = r->is_open};
+                const struct readings_name known = {
+                        .text = texts + r->at, .len = r->len, .is_open = r->is_open};
                 if (readings_is(&known, want))
                         return true;
         }
