@@ -13,7 +13,10 @@ static const uint8_t key[16] = "0123456789abcdef";
 static const char value[] = "sk-fake-Zq9/x+R7=Ab>>?f\"GhI??l&MnOp";
 static const char stand[] = "sk-fake-000/p+H0=Pl>>?h\"OlD??r&XyZw";
 
-static void put_fingers(struct scan_set *set, uint32_t tag, const char *v, const char *s)
+/* put_all(set, tag, v, s, put): every writing of ${v}, by scan_set_finger or scan_set_local. */
+static void put_all(struct scan_set *set, uint32_t tag, const char *v, const char *s,
+                    void (*put)(struct scan_set *, uint32_t, const struct door_finger *,
+                                const char *, size_t))
 {
         for (int c = 0; c < SECRET_CODINGS; c++) {
                 struct buf b = {0};
@@ -25,10 +28,15 @@ static void put_fingers(struct scan_set *set, uint32_t tag, const char *v, const
                                 .hint = secret_finger_hint(b.data + b.len - 8),
                                 .tail = secret_siphash(key, b.data + b.len - 8, 8, true),
                                 .whole = secret_siphash(key, b.data, b.len, fold)};
-                        scan_set_finger(set, tag, &f, s, strlen(s));
+                        put(set, tag, &f, s, strlen(s));
                 }
                 buf_free(&b);
         }
+}
+
+static void put_fingers(struct scan_set *set, uint32_t tag, const char *v, const char *s)
+{
+        put_all(set, tag, v, s, scan_set_finger);
 }
 
 /* run(set, text, n, step, out): the stream in pieces of ${step}. */
@@ -487,6 +495,59 @@ static void grows(void)
         scan_set_free(set);
 }
 
+static bool is_tag(const void *ctx, uint32_t tag)
+{
+        return tag == *(const uint32_t *)ctx;
+}
+
+/* seen(set, text): what comes out. */
+static const char *seen(const struct scan_set *set, const char *text)
+{
+        static char last[256];
+        struct buf out = {0};
+        run(set, text, strlen(text), 7, &out);
+        snprintf(last, sizeof last, "%s", buf_cstr(&out));
+        buf_free(&out);
+        return last;
+}
+
+/* What is local is found through the lens of its place, in every writing, and nowhere else. */
+static void local(void)
+{
+        static const uint32_t here = 4, there = 5;
+        static const char sum[] = "3da541559918a808c2402bba5012f6c60b27661c";
+        static const char by[] = "0000000000000000000000000000000000000000";
+        struct scan_set *set = scan_set_new(key);
+        struct scan_set *at = scan_set_lens(set, is_tag, &here);
+        struct scan_set *else_ = scan_set_lens(set, is_tag, &there);
+        put_all(set, here, sum, by, scan_set_local);
+        check_str("what is local is replaced at its place", seen(at, sum), by);
+        check_str("and not elsewhere", seen(else_, sum), sum);
+        check_str("nor where nobody says where it is", seen(set, sum), sum);
+        for (int c = 0; c < SECRET_CODINGS; c++) {
+                struct buf b = {0};
+                if (secret_form_put((enum secret_coding)c, sum, strlen(sum), &b)) {
+                        CHECK("a writing at its place", scan_look(at, b.data, b.len, NULL));
+                        CHECK("a writing elsewhere", !scan_look(else_, b.data, b.len, NULL));
+                }
+                buf_free(&b);
+        }
+        CHECK("with escapes at its place",
+              scan_look(at, "%33da541559918a808c2402bba5012f6c60b27661c", 42, NULL));
+        CHECK("with escapes elsewhere",
+              !scan_look(else_, "%33da541559918a808c2402bba5012f6c60b27661c", 42, NULL));
+        put_fingers(set, 1, value, stand);
+        check_str("others are found there", seen(at, value), stand);
+        check_str("and elsewhere", seen(else_, value), stand);
+        put_fingers(set, 6, sum, "1111111111111111111111111111111111111111");
+        CHECK("the same text, when it is certain, is found elsewhere",
+              strcmp(seen(else_, sum), sum) != 0);
+        CHECK("and everywhere", strcmp(seen(set, sum), sum) != 0);
+        scan_set_free(at);
+        scan_set_free(else_);
+        scan_set_free(set);
+}
+
 int main(void)
 {
         struct scan_set *set = scan_set_new(key);
@@ -507,5 +568,6 @@ int main(void)
         overlaps();
         texts();
         grows();
+        local();
         return check_end();
 }
