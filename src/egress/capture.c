@@ -101,8 +101,8 @@ static bool hides(const char *p, size_t n)
         return false;
 }
 
-/* is_sure(c, name, name_n, value): is it a credential beyond doubt, which is then looked for in what
- * every host sends? What only looks like one, or what others may have, too, is looked for where it
+/* is_sure(c, name, name_n, value): is it a credential beyond doubt, which is looked for in what every
+ * host sends? What only looks like one, or what others may have, too, is looked for where it
  * belongs: otherwise who lends could have a checksum of his choice replaced elsewhere. */
 static bool is_sure(const struct capture *c, const char *name, size_t name_n,
                     const struct buf *value)

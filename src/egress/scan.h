@@ -30,9 +30,9 @@ void scan_set_text(struct scan_set *, uint32_t tag, const char *text, size_t n);
  * it is found, the same writing of ${stand_in} takes its place. */
 void scan_set_finger(struct scan_set *, uint32_t tag, const struct door_finger *,
                      const char *stand_in, size_t n);
-/* scan_set_local(set, tag, finger, stand_in, n): the same for a text that may stand by chance, or by
- * somebody's will, where it means something else: it is found through a lens only, where ${may} says
- * yes to its tag. */
+/* scan_set_local(set, tag, finger, stand_in, n): the same for a text that may stand by chance, or
+ * by somebody's will, where it means something else: it is found through a lens only, where ${may}
+ * says yes to its tag. */
 void scan_set_local(struct scan_set *, uint32_t tag, const struct door_finger *,
                     const char *stand_in, size_t n);
 /* scan_set_lens(set, may, ctx): the same set, all that comes into it later too, as it is seen from

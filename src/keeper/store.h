@@ -90,8 +90,8 @@ void store_stand_in(struct store *, uint32_t number, const char *part, const cha
 const struct store_part *store_part(const struct store_secret *, const char *name);
 /* store_part_shown(secret, p, n): the part whose placeholder these bytes are, or NULL. */
 const struct store_part *store_part_shown(const struct store_secret *, const char *, size_t n);
-/* store_holds(s, p, n): is it a value of ours? The secret, or NULL. store_holds_next(s, last, p, n):
- * the next after ${last} (NULL: the first) that has it. */
+/* store_holds(s, p, n): is it a value of ours? The secret, or NULL.
+ * store_holds_next(s, last, p, n): the next after ${last} (NULL: the first) that has it. */
 struct store_secret *store_holds(struct store *, const uint8_t *, size_t n);
 struct store_secret *store_holds_next(struct store *, const struct store_secret *last,
                                       const uint8_t *, size_t n);

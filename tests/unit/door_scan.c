@@ -495,6 +495,90 @@ static void grows(void)
         scan_set_free(set);
 }
 
+/* each(out, v, before, how, after): every letter by itself: as it is ('c'), as a decimal number
+ * ('d'), in hexadecimal digits ('x'). */
+static void each(struct buf *out, const char *v, const char *before, char how, const char *after)
+{
+        for (; *v; v++) {
+                buf_put_str(out, before);
+                if (how == 'c')
+                        buf_put_u8(out, (uint8_t)*v);
+                else if (how == 'd')
+                        buf_put_fmt(out, "%d", *v);
+                else
+                        buf_put_fmt(out, "%02X", (unsigned)*v);
+                buf_put_str(out, after);
+        }
+}
+
+static void put_base64(struct buf *out, const struct buf *from)
+{
+        secret_form_put(SECRET_BASE64_0, (const char *)from->data, from->len, out);
+}
+
+/* joined(out, from, n, by): broken after every ${n} letters. */
+static void joined(struct buf *out, const struct buf *from, size_t n, const char *by)
+{
+        for (size_t at = 0; at < from->len; at += n) {
+                buf_put_str(out, at ? by : "");
+                buf_put(out, from->data + at, from->len - at < n ? from->len - at : n);
+        }
+}
+
+static void put_base32hex(struct buf *out, const char *v)
+{
+        unsigned bits = 0, have = 0;
+        for (; *v; v++) {
+                bits = bits << 8 | (uint8_t)*v;
+                for (have += 8; have >= 5; have -= 5)
+                        buf_put_u8(out,
+                                   (uint8_t) "0123456789ABCDEFGHIJKLMNOPQRSTUV"[bits >> (have - 5) &
+                                                                                31]);
+                bits &= 0xff;
+        }
+}
+
+/* Writings that docs/scrubbing.md names as not found. When one is found, the page changes. */
+static void not_found(void)
+{
+        static const char v[] = "fake-Listed-Value-Of-40-Characters-00001";
+        struct buf plain = {0}, base64 = {0}, escaped = {0}, lines = {0}, all[12] = {{0}};
+        struct scan_set *set = scan_set_new(key);
+        put_fingers(set, 1, v, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+        buf_put_str(&plain, v);
+        put_base64(&base64, &plain);
+        each(&escaped, v, "%", 'x', "");
+        joined(&lines, &base64, 16, "\n");
+        each(&all[0], v, "=", 'x', "");
+        each(&all[1], v, "\\", 'x', " ");
+        each(&all[2], v, "\"", 'c', "\", ");
+        each(&all[3], v, "0x", 'x', ", ");
+        each(&all[4], v, "", 'd', "\n");
+        put_base32hex(&all[5], v);
+        put_base64(&all[6], &escaped);
+        put_base64(&all[7], &lines);
+        joined(&all[8], &base64, 4, " ");
+        joined(&all[9], &base64, 20, " ");
+        static const char *const names[] = {
+                "quoted-printable",        "escapes of CSS",
+                "a list of letters",       "a list of hexadecimal numbers",
+                "one number in a line",    "base32hex",
+                "base64 of escaped text",  "base64 of base64 in lines",
+                "base64 joined by blanks", "long pieces of base64 joined by blanks"};
+        CHECK("control: as it is", scan_look(set, v, strlen(v), NULL));
+        CHECK("control: base64 in lines", scan_look(set, lines.data, lines.len, NULL));
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+                check(!scan_look(set, all[i].data, all[i].len, NULL), names[i],
+                      "is found, and docs/scrubbing.md says that it is not");
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+                buf_free(&all[i]);
+        buf_free(&plain);
+        buf_free(&base64);
+        buf_free(&escaped);
+        buf_free(&lines);
+        scan_set_free(set);
+}
+
 static bool is_tag(const void *ctx, uint32_t tag)
 {
         return tag == *(const uint32_t *)ctx;
@@ -569,5 +653,6 @@ int main(void)
         texts();
         grows();
         local();
+        not_found();
         return check_end();
 }
