@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.." || exit 1
 . tests/lib_door.sh
 door_needs custody_lenders curl openssl python3
 door_ca
-door_cert origin 'DNS:*.home.test,DNS:sts.amazonaws.com,DNS:iam.amazonaws.com,DNS:*.s3express-use1-az4.us-east-1.amazonaws.com,DNS:api.github.com'
+door_cert origin 'DNS:*.home.test,DNS:sts.amazonaws.com,DNS:iam.amazonaws.com,DNS:*.s3express-use1-az4.us-east-1.amazonaws.com,DNS:api.github.com,DNS:*.away.test'
 : >"$work/lent"
 python3 tests/custody/lenders_origin.py "$work/origin.pem" "$work/origin.key" "$work/lent" >"$work/port" 2>"$work/origin.err" &
 door_pids+=($!)
@@ -18,13 +18,13 @@ within 60 test -s "$work/port"
 check "the origin is up" $? "$(cat "$work/origin.err")"
 to="to=127.0.0.1:$(cat "$work/port") ca=$work/ca.pem"
 export KEY=fake-Lenders-Value-Of-40-Characters-00001
-door_box t1 --allow "* *.home.test:443 $to" --allow "* *.amazonaws.com:443 $to" --allow "* api.github.com:443 $to" \
+door_box t1 --allow "* *.home.test:443 $to" --allow "* *.amazonaws.com:443 $to" --allow "* api.github.com:443 $to" --allow "* *.away.test:443 $to" \
 	--secret "KEY from env at *.home.test,*.amazonaws.com,api.github.com as bearer" >"$work/start" 2>&1
 check "the box starts" $? "$(cat "$work/start")"
 [ $bad = 0 ] || exit 1
 
-# One process in the box asks for everything; a line of the list is: NAME, what is wanted (placeholder, 502 or same), a
-# host and path, the fields of the query.
+# One process in the box asks for everything; a line of the list is: NAME, what is wanted (placeholder, 502, same, or gone:
+# what the field of that name says is not in it), a host and path, the fields of the query.
 cat >"$work/ws/ask.py" <<'PY'
 import json, ssl, sys, http.client, urllib.parse
 for name, wanted, place, query in json.load(open("cases.json")):
@@ -155,6 +155,19 @@ case("control: true", "same", "a.home.test/oauth/token", "true")
 case("control: OK", "same", "a.home.test/oauth/token", "OK", "text/plain")
 case("words under a sure name", "placeholder", "a.home.test/oauth/token", '{"access_token":"trustworthy"}')
 case("control: the same words from another host", "same", "api.github.com/any", words + " trustworthy", "text/plain")
+# What was only guessed to be a token, and what others have, too, whatever its name, is looked for where it was lent.
+for n, (name, text) in enumerate((("made", "7c1e41559918a808c2402bba5012f6c60b27661c"), ("access_token", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"),
+                                  ("access_token", "sha512-Qb9Kd02mfLs93jfQ8ZaB1x9Kd02mfLs93jfQ8ZaB1x9Kd02mfLs93jfQ8ZaB1x9Kd02mfLs93jfQ8ZaB1x9KdA=="),
+                                  ("refresh_token", "5e2504e0-4f89-41d3-9a0c-0305e82c3301"), ("token", "dQw4w9WgXcQ"), ("session", "Zt5Kd02mfLs93jfQ8ZaB1x9Kd02mfLs93jfQ8"))):
+    for known in ("", " once more"):
+        case("lent: %d%s" % (n, known), "gone", "a.home.test/oauth/token", json.dumps({name: text}), gone=text)
+    case("lent, from where it belongs: %d" % n, "gone", "a.home.test/any", "it is " + text, "text/plain", gone=text)
+    case("control: lent, from another host: %d" % n, "same", "else.away.test/any", "it is " + text, "text/plain")
+    case("an error that has its name: %d" % n, "placeholder", "a.home.test/oauth/token", json.dumps({"error": "x", "access_token": text}), status="400")
+    case("control: then from another host: %d" % n, "same", "else.away.test/any", "it is " + text, "text/plain")
+sure = "Vx7Kd02mfLs93jfQ8ZaB1x9Kd02mfLs93jfQ8ZaB1x9Kd"
+case("lent with certainty", "gone", "a.home.test/oauth/token", json.dumps({"access_token": sure}), gone=sure)
+case("lent with certainty, from another host", "gone", "else.away.test/any", "it is " + sure, "text/plain", gone=sure)
 case("control: another path", "same", "a.home.test/v1/models", "just text", "text/plain")
 case("control: nothing in it", "same", "a.home.test/oauth/token", '{"ok":true,"next_token":"0123456789abcdef"}')
 case("control: empty", "same", "a.home.test/oauth/token", "", "-")
@@ -182,6 +195,8 @@ for name, wanted, place, query in cases:
     elif wanted == "placeholder":
         say(status == int(query.get("status", 200)), name + ": passes", "%d %s" % (status, body))
         say(query.get("keep", "") in body, name + ": the rest stays", body)
+    elif wanted == "gone":
+        say(status == 200 and query["gone"] not in body, name + ": a placeholder", "%d %s" % (status, body))
     else:
         say(body == query["body"], name + ": as it is", "%d %s" % (status, body))
 sys.exit(bad)

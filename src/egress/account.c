@@ -94,6 +94,8 @@ bool account_is_full(const struct account *a)
 void *account_alloc(void *account, size_t n)
 {
         size_t all;
+        if (account)
+                ((struct account *)account)->allocs++;
         if (__builtin_add_overflow(n, sizeof(union account_mark), &all) ||
             !account_take(account, all))
                 return NULL;

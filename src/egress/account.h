@@ -36,6 +36,7 @@ enum { ACCOUNT_SMALL = 16 << 10 };
 struct account {
         uint64_t limit; /* 0: none */
         uint64_t now, peak, refused;
+        uint64_t allocs; /* how often account_alloc was asked */
 };
 
 bool account_take(struct account *, size_t n);

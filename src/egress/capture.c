@@ -101,6 +101,16 @@ static bool hides(const char *p, size_t n)
         return false;
 }
 
+/* is_sure(c, name, name_n, value): is it a credential beyond doubt, which is looked for in what every
+ * host sends? What only looks like one, or what others may have, too, is looked for where it
+ * belongs: otherwise who lends could have a checksum of his choice replaced elsewhere. */
+static bool is_sure(const struct capture *c, const char *name, size_t name_n,
+                    const struct buf *value)
+{
+        return !(c->how & CAPTURE_ERROR) && lenders_is_sure(name, name_n) &&
+               !cred_look_is_published((const char *)value->data, value->len);
+}
+
 /* put(c, name, name_n, piece, value, start, len, err): take it out. */
 static int put(struct capture *c, const char *name, size_t name_n, const char *piece,
                const struct buf *value, size_t start, size_t len, struct err *err)
@@ -112,7 +122,8 @@ static int put(struct capture *c, const char *name, size_t name_n, const char *p
         if (memchr(value->data, '\0', value->len))
                 return err_set(err, E_PROTO, "a token has a zero byte in it");
         struct capture_token *t = &c->tokens[c->n++];
-        *t = (struct capture_token){.start = start, .len = len};
+        *t = (struct capture_token){
+                .start = start, .len = len, .is_sure = is_sure(c, name, name_n, value)};
         t->value = copy((const char *)value->data, value->len);
         if (*piece) { /* the keeper puts the pieces of a key together by these names */
                 t->name = str_dup(strcmp(piece, "id") == 0    ? "AccessKeyId"

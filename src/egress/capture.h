@@ -31,6 +31,7 @@ struct capture_token {
         size_t start, len; /* in the body, as written */
         char *name;        /* "access_token"; a piece of a key of AWS as STS calls it */
         char *value;       /* with its escapes undone */
+        bool is_sure;      /* its name says so, and it looks like nothing that others have, too */
 };
 
 struct capture {

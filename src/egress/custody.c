@@ -82,6 +82,35 @@ bool custody_may_show(const struct custody_secret *s, const struct host_name *ho
         return false;
 }
 
+/* belongs_at(at, number): does that secret belong to the host, at whatever port and path? */
+static bool belongs_at(const void *ctx, uint32_t number)
+{
+        const struct custody_from *at = ctx;
+        const struct custody_secret *s = custody_find(at->custody, number);
+        for (size_t i = 0; s && i < s->line.secret->places_n; i++) {
+                const struct rule_place *p = &s->line.secret->places[i];
+                if (p->host_kind == RULE_HOST_EXACT ? host_name_equal(&p->host, at->host)
+                                                    : host_name_is_below(at->host, &p->host))
+                        return true;
+        }
+        return false;
+}
+
+/* values_of(c): the set, also when nothing is in it yet. */
+static struct scan_set *values_of(struct custody *c)
+{
+        if (!c->values)
+                c->values = scan_set_new(c->key);
+        return c->values;
+}
+
+struct scan_set *custody_values_at(struct custody *c, struct custody_from *at,
+                                   const struct host_name *host)
+{
+        *at = (struct custody_from){.custody = c, .host = host};
+        return scan_set_lens(values_of(c), belongs_at, at);
+}
+
 /* --- the keeper's messages ------------------------------------------------------------------- */
 
 static void free_parts(struct custody_secret *s)
@@ -163,21 +192,24 @@ static void on_granted(struct door *d, struct cur *body)
 static void on_fingers(struct door *d, struct cur *body)
 {
         struct custody *c = custody_of(d);
-        uint32_t number, part;
-        if (cur_u32(body, &number) < 0 || cur_u32(body, &part) < 0)
+        uint32_t number, part, is_local;
+        if (cur_u32(body, &number) < 0 || cur_u32(body, &part) < 0 || cur_u32(body, &is_local) < 0)
                 nonsense(d);
         const struct custody_secret *s = custody_find(c, number);
         if (!s || part >= s->parts_n)
                 nonsense(d);
-        if (!c->values)
-                c->values = scan_set_new(c->key);
+        struct scan_set *values = values_of(c);
         const char *stand_in = s->parts[part].placeholder;
         while (body->left > 0) {
                 struct door_finger f;
                 if (door_finger_get(body, &f) < 0)
                         nonsense(d);
-                if (!role_weak("scrub"))
-                        scan_set_finger(c->values, number, &f, stand_in, strlen(stand_in));
+                if (role_weak("scrub"))
+                        continue;
+                if (is_local)
+                        scan_set_local(values, number, &f, stand_in, strlen(stand_in));
+                else
+                        scan_set_finger(values, number, &f, stand_in, strlen(stand_in));
         }
 }
 

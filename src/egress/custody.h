@@ -60,6 +60,16 @@ const struct custody_secret *custody_managed(const struct custody *, const struc
  * keeper asks itself the same. */
 bool custody_may_show(const struct custody_secret *, const struct host_name *, uint16_t port,
                       bool is_tls, const struct path_canon *);
+/* custody_values_at(c, at, host): what is looked for in what ${host} sends: every value, and those
+ * that were only guessed to be tokens where the host is one of their places. Fills ${at}, which
+ * must live as long as what is returned, and so must ${host}; the caller frees that
+ * (scan_set_free). */
+struct custody_from {
+        const struct custody *custody;
+        const struct host_name *host;
+};
+struct scan_set *custody_values_at(struct custody *, struct custody_from *,
+                                   const struct host_name *);
 /* custody_name(secret): as its line calls it. */
 const char *custody_name(const struct custody_secret *);
 

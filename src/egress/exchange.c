@@ -169,6 +169,7 @@ static void free_later(void *p)
         gate_free(&x->gate);
         websocket_free(x->ws);
         scrub_free(x->scrub);
+        scan_set_free(x->values);
         free(x->note);
         free(x);
 }
@@ -216,10 +217,10 @@ void exchange_cut(struct exchange *x, const char *words)
  * scrubbed like its answers, for the box and for the log. The caller frees; NULL when it is NULL. */
 static char *own_words(struct exchange *x, const char *why)
 {
-        const struct scan_set *values = x->origin.is_keeper ? NULL : scrub_values(x->door);
+        const struct scan_set *values = why ? exchange_values(x) : NULL;
         struct scan s = {0};
         _cleanup_buf_ struct buf out = {0};
-        if (!values || !why)
+        if (!values)
                 return why ? str_dup(why) : NULL;
         scan_feed(&s, values, why, strlen(why), true, &out, NULL);
         scan_free(&s);

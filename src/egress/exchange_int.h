@@ -5,6 +5,7 @@
 #define EGRESS_EXCHANGE_INT_H
 
 #include "egress/body.h"
+#include "egress/custody.h"
 #include "egress/custody_body.h"
 #include "egress/custody_body_ws.h"
 #include "egress/custody_request.h"
@@ -59,6 +60,8 @@ struct exchange {
         uint64_t question;
         struct loop_timer timer;
         struct websocket *ws;
+        struct scan_set *values; /* what exchange_values found, and as seen from where */
+        struct custody_from at;
         struct scrub *scrub;                /* of the answer, when the box has secrets */
         struct custody_request *keys;       /* NULL when the box has no secrets */
         struct custody_body *filter;        /* of the request's body, then */

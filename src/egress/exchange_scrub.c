@@ -52,7 +52,11 @@ static void on_resume(void *ctx)
 
 const struct scan_set *exchange_values(struct exchange *x)
 {
-        return x->origin.is_keeper ? NULL : scrub_values_at(x->door, &x->host, x->origin.port);
+        if (x->origin.is_keeper || !scrub_is_needed(x->door, &x->host, x->origin.port))
+                return NULL;
+        if (!x->values)
+                x->values = custody_values_at(custody_of(x->door), &x->at, &x->host);
+        return x->values;
 }
 
 /* is_moved(h): does a header of the request replace its path at some servers, or make a lender of

@@ -23,8 +23,10 @@ enum {
         ZIP_DEFLATE = 8,
         ZIP_ZSTD = 93,
         ZIP_ENCRYPTED = 1,
-        ZIP_LATE = 8, /* its sizes stand behind it */
-        FIRST = 64,   /* bytes that a decoder is given before it has shown that it reads on */
+        ZIP_LATE = 8,     /* its sizes stand behind it */
+        FIRST = 64,       /* bytes that a decoder is given before it has shown that it reads on */
+        SPARE = 64 << 10, /* a decoder that was given no more waits for the next member */
+        KINDS = UNDO_ZSTD + 1,
 };
 
 /* What begins a member, wherever it stands. A stream of zlib has too little of its own to be looked
@@ -56,11 +58,12 @@ struct level {
         bool is_begun; /* bytes of this stream were looked at */
         bool is_ended; /* nothing follows */
         struct undo *undo;
-        bool is_stored;   /* a member that is not compressed */
-        uint64_t left;    /* of the member, where its length is known */
-        uint64_t given;   /* to its decoder */
-        struct scan scan; /* of the member, unpacked */
-        uint64_t fed;     /* to it */
+        enum undo_kind kind; /* of it */
+        bool is_stored;      /* a member that is not compressed */
+        uint64_t left;       /* of the member, where its length is known */
+        uint64_t given;      /* to its decoder */
+        struct scan scan;    /* of the member, unpacked */
+        uint64_t fed;        /* to it */
         size_t charged;
 };
 
@@ -69,9 +72,14 @@ struct pack {
         struct account *account;
         struct level levels[PACK_DEPTH];
         uint64_t members[PACK_DEPTH]; /* that were closed, at each level */
-        bool is_used;                 /* a member came to its end */
-        bool is_short;                /* the account had no room for what was put */
-        size_t charged;               /* for itself */
+        /* A body of nothing but magic begins a member every few bytes, and a decoder costs more
+         * than what it is given: it is made once. */
+        struct undo *spares[PACK_DEPTH][KINDS];
+        uint64_t put,
+                made[PACK_DEPTH]; /* bytes of the body; what was unpacked of it, all members */
+        bool is_used;             /* a member came to its end */
+        bool is_short;            /* the account had no room for what was put */
+        size_t charged;           /* for itself */
 };
 
 struct pack *pack_new(struct work_budget *work, struct account *account)
@@ -102,6 +110,8 @@ void pack_free(struct pack *pk)
                 undo_free(l->undo);
                 scan_free(&l->scan);
                 account_set(pk->account, &l->charged, 0);
+                for (size_t k = 0; k < KINDS; k++)
+                        undo_free(pk->spares[i][k]);
         }
         account_set(pk->account, &pk->charged, 0);
         free(pk);
@@ -148,6 +158,7 @@ static void pack_fit(struct pack *pk, struct level *l)
 
 void pack_put(struct pack *pk, const void *p, size_t n)
 {
+        pk->put += n;
         pack_add(pk, &pk->levels[0], p, n);
 }
 
@@ -211,10 +222,28 @@ static uint64_t pack_u32(const uint8_t *p)
 /* pack_open(pk, l, kind, skip): the next member begins ${skip} bytes from here. */
 static void pack_open(struct pack *pk, struct level *l, enum undo_kind kind, size_t skip)
 {
-        l->undo = undo_one(kind, pk->work, pk->account);
+        struct undo **spare = &pk->spares[l - pk->levels][kind];
+        l->undo = *spare ? *spare : undo_one(kind, pk->work, pk->account);
+        *spare = NULL;
+        l->kind = kind;
         l->left = UINT64_MAX;
         l->given = 0;
         l->at += skip;
+}
+
+/* pack_put_off(pk, l): its member is over. What has read much may have a large window, and goes. */
+static void pack_put_off(struct pack *pk, struct level *l)
+{
+        struct undo **spare = &pk->spares[l - pk->levels][l->kind];
+        if (!l->undo)
+                return;
+        if (l->given <= SPARE && !*spare) {
+                undo_again(l->undo);
+                *spare = l->undo;
+        } else {
+                undo_free(l->undo);
+        }
+        l->undo = NULL;
 }
 
 /* pack_no_zip(l): here is none that is read; the next member is found by its magic. */
@@ -326,6 +355,7 @@ static bool pack_give(struct pack *pk, size_t d, const void *p, size_t n,
         work_step(pk->work, n);
         bool is_found = scan_feed(&pk->levels[d].scan, set, p, n, n == 0, &out, hit) > 0;
         pk->levels[d].fed += n;
+        pk->made[d] += n;
         if (out.data)
                 explicit_bzero(out.data, out.cap);
         if (d + 1 < PACK_DEPTH)
@@ -340,8 +370,7 @@ static bool pack_close(struct pack *pk, size_t d, size_t rest, const struct scan
 {
         struct level *l = &pk->levels[d];
         bool is_found = pack_give(pk, d, NULL, 0, set, hit);
-        undo_free(l->undo);
-        l->undo = NULL;
+        pack_put_off(pk, l);
         l->is_stored = false;
         l->at -= rest < l->at ? rest : l->at;
         scan_free(&l->scan);
@@ -379,6 +408,14 @@ static enum pack_said pack_stored(struct pack *pk, size_t d, const struct scan_s
         return is_found ? PACK_FOUND : PACK_READY;
 }
 
+/* pack_is_bomb(pk, d): all members together have a measure, as one has (undo.h): a body may have as
+ * many as it likes. */
+static bool pack_is_bomb(const struct pack *pk, size_t d)
+{
+        uint64_t made = pk->made[d];
+        return made > UNDO_TOTAL || (made > UNDO_FREE && made / UNDO_RATIO > pk->put);
+}
+
 /* pack_coded(...): one step of the member's decoder. */
 static enum pack_said pack_coded(struct pack *pk, size_t d, const struct scan_set *set,
                                  struct scan_hit *hit, bool *is_idle)
@@ -394,7 +431,7 @@ static enum pack_said pack_coded(struct pack *pk, size_t d, const struct scan_se
         if (n > 0) {
                 bool is_found = pack_give(pk, d, plain, (size_t)n, set, hit);
                 explicit_bzero(plain, (size_t)n);
-                return is_found ? PACK_FOUND : PACK_READY;
+                return is_found ? PACK_FOUND : pack_is_bomb(pk, d) ? PACK_BOMB : PACK_READY;
         }
         if (n < 0 && undo_is_short(l->undo))
                 return PACK_SHORT;
@@ -423,7 +460,7 @@ static void pack_reset(struct pack *pk, struct level *l)
 {
         pack_wipe(&l->in);
         account_set(pk->account, &l->charged, 0);
-        undo_free(l->undo);
+        pack_put_off(pk, l);
         scan_free(&l->scan);
         pk->members[l - pk->levels]++;
         *l = (struct level){0};

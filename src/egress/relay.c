@@ -26,8 +26,10 @@ struct relay {
         bool is_over, is_box_done, is_out_done;
         struct loop_timer timer;
         uint64_t began_us, wait_us, up, down;
-        struct scan scan;          /* of what leaves, when the box has secrets */
-        struct scan back;          /* of what comes back */
+        struct scan scan;        /* of what leaves, when the box has secrets */
+        struct scan back;        /* of what comes back */
+        struct scan_set *values; /* which that looks for; NULL while nothing has come */
+        struct custody_from at;
         struct loop_timer release; /* until what that holds back is let go */
         const char *verdict;
         char address[64];
@@ -38,6 +40,7 @@ static void free_later(void *p)
         struct relay *r = p;
         scan_free(&r->scan);
         scan_free(&r->back);
+        scan_set_free(r->values);
         free(r->words);
         free(r);
 }
@@ -112,7 +115,7 @@ static void on_release(void *ctx)
         struct relay *r = ctx;
         _cleanup_buf_ struct buf out = {0};
         /* No value is ever shown on a raw stream. */
-        scan_release(&r->back, custody_of(r->door)->values, true, &out);
+        scan_release(&r->back, r->values, true, &out);
         if (out.len > 0 && r->box)
                 conn_write(r->box, out.data, out.len);
 }
@@ -120,14 +123,16 @@ static void on_release(void *ctx)
 /* write_box(r, p, n, is_end): what comes back, with placeholders in the place of values. */
 static void write_box(struct relay *r, const void *p, size_t n, bool is_end)
 {
-        const struct scan_set *set = custody_of(r->door)->values;
+        struct custody *c = custody_of(r->door);
         _cleanup_buf_ struct buf out = {0};
-        if (scan_set_is_empty(set) || r->kind != REQUEST_TCP) {
+        if (scan_set_is_empty(c->values) || r->kind != REQUEST_TCP) {
                 if (n > 0)
                         conn_write(r->box, p, n);
                 return;
         }
-        scan_feed(&r->back, set, p, n, is_end, &out, NULL);
+        if (!r->values)
+                r->values = custody_values_at(c, &r->at, &r->origin.host);
+        scan_feed(&r->back, r->values, p, n, is_end, &out, NULL);
         if (scan_may_release(&r->back, true)) {
                 r->release.fn = on_release;
                 r->release.ctx = r;

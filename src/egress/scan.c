@@ -105,7 +105,7 @@ static uint8_t *other_numbers(const uint8_t *p, size_t n)
 static void found(void *ctx, uint32_t writing, size_t start, size_t end)
 {
         const struct finding *f = ctx;
-        const struct scan_writing *w = &f->set->writings[writing];
+        const struct scan_writing *w = &f->set->table->writings[writing];
         bool is_list = w->stand_in && secret_form_is_list((enum secret_coding)w->coding);
         scan_matches_add(f->matches,
                          (struct scan_match){
@@ -113,7 +113,7 @@ static void found(void *ctx, uint32_t writing, size_t start, size_t end)
                                  .end = (int64_t)end,
                                  .writing = writing,
                                  .own = is_list ? other_numbers(f->p + start, end - start) : NULL,
-                                 .is_large = f->set->writings[writing].is_folded &&
+                                 .is_large = f->set->table->writings[writing].is_folded &&
                                              is_large(f->p + start, end - start)});
 }
 
@@ -136,7 +136,8 @@ static void patch(const struct scan_set *set, const struct scan_matches *m, uint
 {
         for (size_t i = 0; i < m->n; i++) {
                 const struct scan_match *one = &m->list[i];
-                const uint8_t *by = one->own ? one->own : set->writings[one->writing].stand_in;
+                const uint8_t *by =
+                        one->own ? one->own : set->table->writings[one->writing].stand_in;
                 int64_t from = one->start < 0 ? 0 : one->start;
                 int64_t end = one->end < (int64_t)n ? one->end : (int64_t)n;
                 if (by && from < end)
@@ -185,7 +186,7 @@ static size_t settle(struct scan *s, const struct scan_set *set, size_t pass, st
                 struct scan_match one = m->list[i];
                 bool is_here = one.start < (int64_t)pass;
                 if (is_here && one.start >= 0) {
-                        const struct scan_writing *w = &set->writings[one.writing];
+                        const struct scan_writing *w = &set->table->writings[one.writing];
                         news++;
                         bool is_longer = one.start == first && hit &&
                                          one.end - one.start > (int64_t)hit->len;
@@ -233,12 +234,12 @@ static size_t search(struct scan_state *st, const struct scan_set *set, const ui
 {
         size_t hold = n;
         struct finding f = {.set = set, .p = p, .matches = &st->matches};
-        if (set->writings_n > 0)
+        if (set->table->writings_n > 0)
                 scan_find(set, p, n, found, &f);
         st->is_strong = false;
         if (!is_end)
                 hold = scan_live(set, p, n, &st->is_strong);
-        if (set->writings_n > 0) {
+        if (set->table->writings_n > 0) {
                 scan_wide(set, p, n, is_end, &scan_room.wide, &st->matches, &hold, &st->is_strong);
                 scan_views(set, p, n, st->before, is_end, scan_room.view, &st->matches, &hold,
                            &st->is_strong);

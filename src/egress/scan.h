@@ -30,6 +30,15 @@ void scan_set_text(struct scan_set *, uint32_t tag, const char *text, size_t n);
  * it is found, the same writing of ${stand_in} takes its place. */
 void scan_set_finger(struct scan_set *, uint32_t tag, const struct door_finger *,
                      const char *stand_in, size_t n);
+/* scan_set_local(set, tag, finger, stand_in, n): the same for a text that may stand by chance, or
+ * by somebody's will, where it means something else: it is found through a lens only, where ${may}
+ * says yes to its tag. */
+void scan_set_local(struct scan_set *, uint32_t tag, const struct door_finger *,
+                    const char *stand_in, size_t n);
+/* scan_set_lens(set, may, ctx): the same set, all that comes into it later too, as it is seen from
+ * one place. ${set} and ${ctx} must live longer; scan_set_free when it is no more needed. */
+typedef bool scan_may(const void *ctx, uint32_t tag);
+struct scan_set *scan_set_lens(const struct scan_set *, scan_may *, const void *ctx);
 bool scan_set_is_empty(const struct scan_set *);
 
 enum { SCAN_OTHERS = 15 };

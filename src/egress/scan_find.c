@@ -6,11 +6,18 @@
 
 #include <string.h>
 
+/* is_here(s, w): is it looked for where these bytes come from? */
+static bool is_here(const struct scan_set *s, const struct scan_writing *w)
+{
+        return !w->is_local || (s->may && s->may(s->ctx, w->tag));
+}
+
 /* check(...): ask the hashes about the bytes before ${end}. False when no writing at all ends in
  * these 8 bytes, wherever they stand. */
-static bool check(const struct scan_set *s, const uint8_t *p, size_t end, uint16_t hint,
+static bool check(const struct scan_set *set, const uint8_t *p, size_t end, uint16_t hint,
                   scan_found *fn, void *ctx)
 {
+        const struct scan_table *s = set->table;
         uint64_t tail =
                 secret_siphash(s->key, p + end - SECRET_HINT_BYTES, SECRET_HINT_BYTES, true);
         bool is_tail = false;
@@ -20,21 +27,23 @@ static bool check(const struct scan_set *s, const uint8_t *p, size_t end, uint16
                         continue;
                 is_tail = true;
                 if (w->len <= end &&
-                    w->whole == secret_siphash(s->key, p + end - w->len, w->len, w->is_folded))
+                    w->whole == secret_siphash(s->key, p + end - w->len, w->len, w->is_folded) &&
+                    is_here(set, w))
                         fn(ctx, i - 1, end - w->len, end);
         }
         return is_tail;
 }
 
 /* quick(s, p): the lowest bit is set when a writing may end in these 8 bytes. */
-static inline uint64_t quick(const struct scan_set *s, const uint8_t *p)
+static inline uint64_t quick(const struct scan_table *s, const uint8_t *p)
 {
         uint16_t hint = secret_finger_hint(p);
         return s->hints[hint >> 6] >> (hint & 63);
 }
 
-void scan_find(const struct scan_set *s, const uint8_t *p, size_t n, scan_found *fn, void *ctx)
+void scan_find(const struct scan_set *set, const uint8_t *p, size_t n, scan_found *fn, void *ctx)
 {
+        const struct scan_table *s = set->table;
         uint64_t missed = 0; /* runs of the same bytes are asked about once */
         bool has_missed = false;
         for (size_t i = 0; i + SECRET_HINT_BYTES <= n; i++) {
@@ -53,15 +62,16 @@ void scan_find(const struct scan_set *s, const uint8_t *p, size_t n, scan_found 
                 memcpy(&v, p + i, sizeof v);
                 if (has_missed && v == missed)
                         continue;
-                if (!check(s, p, i + SECRET_HINT_BYTES, hint, fn, ctx)) {
+                if (!check(set, p, i + SECRET_HINT_BYTES, hint, fn, ctx)) {
                         has_missed = true;
                         missed = v;
                 }
         }
 }
 
-bool scan_is_clean(const struct scan_set *s, const void *bytes, size_t n)
+bool scan_is_clean(const struct scan_set *set, const void *bytes, size_t n)
 {
+        const struct scan_table *s = set->table;
         const uint8_t *p = bytes;
         for (size_t i = 0; i + SECRET_HINT_BYTES <= n; i++)
                 if (quick(s, p + i) & 1)
@@ -72,7 +82,7 @@ bool scan_is_clean(const struct scan_set *s, const void *bytes, size_t n)
 }
 
 /* may_begin(s, p, left, codings): do the first four of these bytes begin a writing that is longer? */
-static bool may_begin(const struct scan_set *s, const uint8_t *p, size_t left, uint32_t codings)
+static bool may_begin(const struct scan_table *s, const uint8_t *p, size_t left, uint32_t codings)
 {
         unsigned pair = (unsigned)(p[0] | 0x20) << 8 | (p[1] | 0x20);
         if (!(s->pairs[pair >> 6] >> (pair & 63) & 1))
@@ -92,8 +102,9 @@ static bool may_begin(const struct scan_set *s, const uint8_t *p, size_t left, u
         return false;
 }
 
-size_t scan_live(const struct scan_set *s, const uint8_t *p, size_t n, bool *is_strong)
+size_t scan_live(const struct scan_set *set, const uint8_t *p, size_t n, bool *is_strong)
 {
+        const struct scan_table *s = set->table;
         size_t live = n, reach = n + 1 > s->longest ? n + 1 - s->longest : 0;
         uint32_t codings = UINT32_MAX;
         if (s->writings_n == 0)

@@ -16,10 +16,11 @@ struct scan_writing {
         uint8_t first[4]; /* small letters where is_folded; of texts that we have alone */
         uint8_t coding;
         bool is_folded;
+        bool is_local;     /* found only where the set's lens says so */
         uint8_t *stand_in; /* ${len} bytes, or NULL: it stays as it is */
 };
 
-struct scan_set {
+struct scan_table {
         bool is_secret; /* it has fingers: nobody may learn what is compared */
         uint8_t key[16];
         struct scan_writing *writings;
@@ -29,6 +30,14 @@ struct scan_set {
         uint32_t by_hint[1 << 12], by_first[256]; /* heads of lists, index + 1; 0: none */
         uint64_t pairs[1024];                     /* a bit for each pair of first two bytes */
         uint32_t alphabet[256]; /* a bit for each coding whose writings can have this byte */
+};
+
+/* What is looked for, and where that is: a table, which may have several lenses. */
+struct scan_set {
+        struct scan_table *table;
+        bool is_lens; /* the table is somebody else's */
+        scan_may *may;
+        const void *ctx;
 };
 
 /* What was found in a window: bytes [start, end) of it, to be written over. */

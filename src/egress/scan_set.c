@@ -41,27 +41,43 @@ static void fill_alphabet(uint32_t alphabet[256])
 struct scan_set *scan_set_new(const uint8_t key[16])
 {
         struct scan_set *s = calloc(1, sizeof *s);
+        struct scan_table *t = calloc(1, sizeof *t);
+        if (!s || !t)
+                str_no_memory();
+        memcpy(t->key, key, sizeof t->key);
+        fill_alphabet(t->alphabet);
+        s->table = t;
+        return s;
+}
+
+struct scan_set *scan_set_lens(const struct scan_set *of, scan_may *may, const void *ctx)
+{
+        struct scan_set *s = malloc(sizeof *s);
         if (!s)
                 str_no_memory();
-        memcpy(s->key, key, sizeof s->key);
-        fill_alphabet(s->alphabet);
+        *s = (struct scan_set){.table = of->table, .is_lens = true, .may = may, .ctx = ctx};
         return s;
+}
+
+static void table_free(struct scan_table *t)
+{
+        for (uint32_t i = 0; i < t->writings_n; i++)
+                free(t->writings[i].stand_in);
+        free(t->writings);
+        explicit_bzero(t->key, sizeof t->key);
+        free(t);
 }
 
 void scan_set_free(struct scan_set *s)
 {
-        if (!s)
-                return;
-        for (uint32_t i = 0; i < s->writings_n; i++)
-                free(s->writings[i].stand_in);
-        free(s->writings);
-        explicit_bzero(s->key, sizeof s->key);
+        if (s && !s->is_lens)
+                table_free(s->table);
         free(s);
 }
 
 bool scan_set_is_empty(const struct scan_set *s)
 {
-        return !s || s->writings_n == 0;
+        return !s || s->table->writings_n == 0;
 }
 
 static uint8_t small(uint8_t c)
@@ -69,18 +85,24 @@ static uint8_t small(uint8_t c)
         return c >= 'A' && c <= 'Z' ? (uint8_t)(c | 0x20) : c;
 }
 
+/* covers(o, w): is ${o} found wherever ${w} is to be? */
+static bool covers(const struct scan_writing *o, const struct scan_writing *w)
+{
+        return !o->is_local || (w->is_local && o->tag == w->tag);
+}
+
 /* is_known(s, w): a value that is shown twice (a finger sent again) is kept once. */
-static bool is_known(const struct scan_set *s, const struct scan_writing *w)
+static bool is_known(const struct scan_table *s, const struct scan_writing *w)
 {
         for (uint32_t i = s->by_hint[w->hint >> 4]; i; i = s->writings[i - 1].next_hint) {
                 const struct scan_writing *o = &s->writings[i - 1];
-                if (o->tail == w->tail && o->whole == w->whole && o->len == w->len)
+                if (o->tail == w->tail && o->whole == w->whole && o->len == w->len && covers(o, w))
                         return true;
         }
         return false;
 }
 
-static struct scan_writing *add(struct scan_set *s, const struct scan_writing *from)
+static struct scan_writing *add(struct scan_table *s, const struct scan_writing *from)
 {
         if (from->len < SECRET_HINT_BYTES || is_known(s, from))
                 return NULL;
@@ -109,8 +131,8 @@ static struct scan_writing *add(struct scan_set *s, const struct scan_writing *f
         return w;
 }
 
-/* add_form(s, tag, coding, text, n): one writing of a text that we have. */
-static void add_form(struct scan_set *s, uint32_t tag, enum secret_coding c, const char *text,
+/* add_form(s->table, tag, coding, text, n): one writing of a text that we have. */
+static void add_form(struct scan_table *s, uint32_t tag, enum secret_coding c, const char *text,
                      size_t n)
 {
         _cleanup_buf_ struct buf b = {0};
@@ -134,19 +156,19 @@ static void add_form(struct scan_set *s, uint32_t tag, enum secret_coding c, con
 void scan_set_text(struct scan_set *s, uint32_t tag, const char *text, size_t n)
 {
         for (int c = 0; c < SECRET_CODINGS; c++)
-                add_form(s, tag, (enum secret_coding)c, text, n);
+                add_form(s->table, tag, (enum secret_coding)c, text, n);
         for (int inner = SECRET_BASE64_0; inner <= SECRET_HEX; inner++) {
                 _cleanup_buf_ struct buf b = {0};
                 if (!secret_form_is_nested((enum secret_coding)inner, SECRET_HEX) ||
                     !secret_form_put((enum secret_coding)inner, text, n, &b) || b.is_broken)
                         continue;
                 for (int c = SECRET_BASE64_0; c <= SECRET_HEX; c++)
-                        add_form(s, tag, (enum secret_coding)c, (const char *)b.data, b.len);
+                        add_form(s->table, tag, (enum secret_coding)c, (const char *)b.data, b.len);
         }
 }
 
-void scan_set_finger(struct scan_set *s, uint32_t tag, const struct door_finger *f,
-                     const char *stand_in, size_t n)
+static void add_finger(struct scan_table *s, uint32_t tag, const struct door_finger *f,
+                       const char *stand_in, size_t n, bool is_local)
 {
         if (f->coding >= SECRET_CODINGS || f->inner >= SECRET_CODINGS)
                 return;
@@ -162,6 +184,7 @@ void scan_set_finger(struct scan_set *s, uint32_t tag, const struct door_finger 
                 .coding = f->coding,
                 .len = f->len,
                 .is_folded = secret_form_ignores_case(c),
+                .is_local = is_local,
                 .hint = f->hint,
                 .tail = f->tail,
                 .whole = f->whole,
@@ -179,4 +202,16 @@ void scan_set_finger(struct scan_set *s, uint32_t tag, const struct door_finger 
                 str_no_memory();
         memset(w->stand_in, 'x', f->len);
         memcpy(w->stand_in, b.data, b.len < f->len ? b.len : f->len);
+}
+
+void scan_set_finger(struct scan_set *s, uint32_t tag, const struct door_finger *f,
+                     const char *stand_in, size_t n)
+{
+        add_finger(s->table, tag, f, stand_in, n, false);
+}
+
+void scan_set_local(struct scan_set *s, uint32_t tag, const struct door_finger *f,
+                    const char *stand_in, size_t n)
+{
+        add_finger(s->table, tag, f, stand_in, n, true);
 }

@@ -102,7 +102,7 @@ static bool is_large(const struct look *k, size_t from, size_t to)
 static void found(void *ctx, uint32_t writing, size_t from, size_t to)
 {
         struct look *k = ctx;
-        const struct scan_writing *w = &k->set->writings[writing];
+        const struct scan_writing *w = &k->set->table->writings[writing];
         size_t start = raw(k, k->level, from), end = raw(k, k->level, to);
         if (end - start == to - from)
                 return; /* nothing of it was escaped, so it was found in the window itself */
@@ -224,7 +224,7 @@ void scan_views(const struct scan_set *set, const uint8_t *p, size_t n, size_t b
                          .matches = matches,
                          .before = before,
                          .is_strong = is_strong};
-        size_t cache[SCAN_ESCAPES] = SCAN_NONE, near = set->longest;
+        size_t cache[SCAN_ESCAPES] = SCAN_NONE, near = set->table->longest;
         size_t at = 0, search = 0; /* copied to here; looked for escapes to here */
         bool has_region = false;
         for (;;) {

@@ -25,7 +25,7 @@ struct wide {
 static void found(void *ctx, uint32_t writing, size_t from, size_t to)
 {
         const struct wide *w = ctx;
-        const struct scan_writing *one = &w->set->writings[writing];
+        const struct scan_writing *one = &w->set->table->writings[writing];
         size_t start = w->view->off[from], end = (size_t)w->view->off[to - 1] + 1;
         struct scan_match m = {.start = (int64_t)start, .end = (int64_t)end, .writing = writing};
         if (one->stand_in) {

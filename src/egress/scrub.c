@@ -27,15 +27,10 @@ const struct scan_set *scrub_values(struct door *d)
         return scan_set_is_empty(set) ? NULL : set;
 }
 
-const struct scan_set *scrub_values_at(struct door *d, const struct host_name *host, uint16_t port)
+bool scrub_is_needed(struct door *d, const struct host_name *host, uint16_t port)
 {
-        struct custody *c = custody_of(d);
-        const struct scan_set *set = scrub_values(d);
-        if (set || (!custody_managed(c, host, port, NULL, NULL) && !token_places(host)))
-                return set;
-        if (!c->values)
-                c->values = scan_set_new(c->key);
-        return c->values;
+        return scrub_values(d) || custody_managed(custody_of(d), host, port, NULL, NULL) ||
+               token_places(host);
 }
 
 static void on_turn(void *ctx)
@@ -60,7 +55,7 @@ struct scrub *scrub_new(struct door *d, const struct scrub_for *what, const stru
         if (!s)
                 str_no_memory();
         s->door = d;
-        s->values = scrub_values_at(d, what->host, what->port);
+        s->values = custody_values_at(custody_of(d), &s->at, what->host);
         s->what = *what;
         s->ops = ops;
         s->ctx = ctx;
@@ -94,6 +89,7 @@ void scrub_free(struct scrub *s)
                 return;
         scrub_stop(s);
         scan_free(&s->scan);
+        scan_set_free(s->values);
         undo_free(s->undo);
         pack_free(s->pack);
         wipe(&s->lag);
@@ -202,8 +198,6 @@ void scrub_emit(struct scrub *s, const void *p, size_t n, bool is_end)
         _cleanup_buf_ struct buf out = {0};
         if (s->is_over)
                 return;
-        /* Who was granted a secret in the middle has it scrubbed from then on. */
-        s->values = scrub_values(s->door) ? scrub_values(s->door) : s->values;
         work_step(door_work(s->door), n);
         if (!s->is_framed) {
                 scan_feed(&s->scan, s->values, p, n, is_end, &out, NULL);

@@ -41,9 +41,9 @@ struct scrub_for {
 
 /* scrub_values(d): what is looked for in answers, or NULL when the box has no secrets. */
 const struct scan_set *scrub_values(struct door *);
-/* scrub_values_at(d, host, port): the same; where a secret belongs that has no value yet, a set of
- * nothing: its first value may be born in an answer. */
-const struct scan_set *scrub_values_at(struct door *, const struct host_name *, uint16_t port);
+/* scrub_is_needed(d, host, port): does the box have secrets, or does one belong there that has no
+ * value yet? Its first value may be born in an answer. */
+bool scrub_is_needed(struct door *, const struct host_name *, uint16_t port);
 
 struct scrub *scrub_new(struct door *, const struct scrub_for *, const struct scrub_ops *,
                         void *ctx);

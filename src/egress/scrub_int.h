@@ -19,7 +19,8 @@ enum scrub_mode {
 
 struct scrub {
         struct door *door;
-        const struct scan_set *values;
+        struct scan_set *values; /* what is granted in the middle is in it from then on */
+        struct custody_from at;
         struct scrub_for what;
         const struct scrub_ops *ops;
         void *ctx;

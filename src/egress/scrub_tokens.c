@@ -157,6 +157,7 @@ static void ask(struct scrub *s)
         buf_put_lstr(&b, s->what.host->text);
         buf_put_lstr(&b, k->name);
         buf_put_lstr(&b, k->value);
+        buf_put_u32(&b, k->is_sure);
         s->call = keeper_ask(s->door, DOOR_CAPTURE, &b, on_captured, s);
         explicit_bzero(b.data, b.cap);
 }

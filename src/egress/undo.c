@@ -182,6 +182,15 @@ struct undo *undo_one(enum undo_kind kind, struct work_budget *work, struct acco
         return u;
 }
 
+void undo_again(struct undo *u)
+{
+        struct stage *s = &u->stages[0];
+        s->in.len = s->in_at = 0;
+        s->is_begun = s->is_whole = false; /* begin() finds the decoder */
+        s->made = u->put = 0;
+        u->is_short = u->is_bomb = false;
+}
+
 bool undo_is_over(const struct undo *u, size_t *rest)
 {
         const struct stage *s = &u->stages[0];
@@ -238,11 +247,25 @@ static void *zlib_alloc(void *account, unsigned items, unsigned size)
 
 static int begin_zlib(struct undo *u, struct stage *s, int bits, struct err *err)
 {
+        if (s->z.state)
+                return inflateReset2(&s->z, bits) == Z_OK ? 0 : broken(err);
         s->z.zalloc = zlib_alloc;
         s->z.zfree = account_free;
         s->z.opaque = u->account;
         int r = inflateInit2(&s->z, bits);
         return r == Z_OK ? 0 : r == Z_MEM_ERROR ? no_room(u, err) : broken(err);
+}
+
+static int begin_zstd(struct undo *u, struct stage *s, struct err *err)
+{
+        if (s->zstd)
+                return ZSTD_isError(ZSTD_DCtx_reset(s->zstd, ZSTD_reset_session_only)) ? broken(err)
+                                                                                       : 0;
+        s->zstd =
+                ZSTD_createDCtx_advanced((ZSTD_customMem){account_alloc, account_free, u->account});
+        if (s->zstd)
+                ZSTD_DCtx_setParameter(s->zstd, ZSTD_d_windowLogMax, ZSTD_WINDOW);
+        return s->zstd ? 0 : no_room(u, err);
 }
 
 /* begin(u, s, err): the decoder, once its first bytes are there. */
@@ -264,11 +287,7 @@ static int begin(struct undo *u, struct stage *s, struct err *err)
                 s->br = BrotliDecoderCreateInstance(account_alloc, account_free, u->account);
                 return s->br ? 0 : no_room(u, err);
         case KIND_ZSTD:
-                s->zstd = ZSTD_createDCtx_advanced(
-                        (ZSTD_customMem){account_alloc, account_free, u->account});
-                if (s->zstd)
-                        ZSTD_DCtx_setParameter(s->zstd, ZSTD_d_windowLogMax, ZSTD_WINDOW);
-                return s->zstd ? 0 : no_room(u, err);
+                return begin_zstd(u, s, err);
         case KIND_AWS:
                 return 0;
         case KIND_IDENTITY:

@@ -40,6 +40,8 @@ int undo_strictly(struct undo *);
  * zstd, a stream of zlib or of deflate. What stands behind its end is not touched. */
 enum undo_kind { UNDO_GZIP, UNDO_ZLIB, UNDO_DEFLATE, UNDO_ZSTD };
 struct undo *undo_one(enum undo_kind, struct work_budget *, struct account *);
+/* undo_again(u): the same for another such thing, with the memory that its decoder has. */
+void undo_again(struct undo *);
 /* undo_is_over(u, rest): has that one thing come to its end? Then ${rest} of the bytes that were put
  * stand behind it. */
 bool undo_is_over(const struct undo *, size_t *rest);

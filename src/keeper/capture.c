@@ -50,6 +50,20 @@ static bool is_at(const char *url, const struct host_name *host)
                (url[8 + n] == '/' || url[8 + n] == ':' || !url[8 + n]);
 }
 
+/* belongs(x, host): is ${host} one of its places? A token that came with an answer has that host
+ * among them. */
+static bool belongs(const struct store_secret *x, const struct host_name *host)
+{
+        const struct rule_secret *s = x->line.secret;
+        for (size_t i = 0; i < s->places_n; i++) {
+                const struct rule_place *p = &s->places[i];
+                if (p->host_kind == RULE_HOST_EXACT ? host_name_equal(&p->host, host)
+                                                    : host_name_is_below(host, &p->host))
+                        return true;
+        }
+        return false;
+}
+
 /* A token that was got without showing anything belongs to the secret whose place this is. */
 static struct store_secret *of_host(struct keeper *k, const struct host_name *host)
 {
@@ -57,12 +71,8 @@ static struct store_secret *of_host(struct keeper *k, const struct host_name *ho
                 const struct rule_secret *s = x->line.secret;
                 if (!x->is_captured && s->token && is_at(s->token, host))
                         return x;
-                for (size_t i = 0; !x->is_captured && i < s->places_n; i++) {
-                        const struct rule_place *p = &s->places[i];
-                        if (p->host_kind == RULE_HOST_EXACT ? host_name_equal(&p->host, host)
-                                                            : host_name_is_below(host, &p->host))
-                                return x;
-                }
+                if (!x->is_captured && belongs(x, host))
+                        return x;
         }
         return NULL;
 }
@@ -152,6 +162,30 @@ static bool is_name(const char *s, size_t n)
         return n > 0;
 }
 
+/* known(k, a, value, n): who has it already. A token of another lender is not meant: this host may
+ * lend the same text, and its placeholder must work here. */
+static struct store_secret *known(struct keeper *k, const struct keeper_ask *a,
+                                  const uint8_t *value, size_t n)
+{
+        struct store_secret *x = NULL;
+        while ((x = store_holds_next(k->store, x, value, n)))
+                if (!x->is_captured || belongs(x, &a->host))
+                        return x;
+        return NULL;
+}
+
+/* again(k, a, x, value, n, is_sure): it is known. What was guessed may be certain by now. */
+static int again(struct keeper *k, struct keeper_ask *a, struct store_secret *x,
+                 const uint8_t *value, size_t n, bool is_sure)
+{
+        x->used_ms = keeper_now_ms();
+        a->secret = x;
+        keeper_ask_yes(k, a, "a token that is known already");
+        if (is_sure && store_local(x, value, n, false) && keeper_fingers(k, x) < 0)
+                return -1;
+        return answer(k, a->id, x, value, n);
+}
+
 int capture_serve(struct keeper *k, struct frame *f)
 {
         _cleanup_keeper_ask_ struct keeper_ask a = {.what = "capture"};
@@ -159,11 +193,13 @@ int capture_serve(struct keeper *k, struct frame *f)
         const char *name;
         const uint8_t *value;
         size_t name_n, n;
+        uint32_t is_sure;
         struct err err = {0};
         if (cur_u32(&f->body, &a.id) < 0 || cur_u32(&f->body, &a.number) < 0 ||
             cur_lstr(&f->body, HOST_TEXT_MAX + 2, &host) < 0 ||
             keeper_get_text(&f->body, NAME_MAX_LEN, &name, &name_n) < 0 ||
-            keeper_get_bytes(&f->body, DOOR_SECRET_MAX, &value, &n) < 0 || f->body.left)
+            keeper_get_bytes(&f->body, DOOR_SECRET_MAX, &value, &n) < 0 ||
+            cur_u32(&f->body, &is_sure) < 0 || f->body.left)
                 return -1;
         a.to = (struct door_toward){.method = "", .host = host, .path = ""};
         if (host_name_parse(host, strlen(host), &a.host, &err) < 0)
@@ -176,16 +212,13 @@ int capture_serve(struct keeper *k, struct frame *f)
                                      "the secret with which it was got was revoked");
         if ((a.number && !a.secret) || !is_name(name, name_n))
                 return keeper_ask_no(k, &a, DOOR_NO_GRANT, "such a token is not kept");
-        struct store_secret *known = store_holds(k->store, value, n);
-        if (known) {
-                known->used_ms = keeper_now_ms();
-                a.secret = known;
-                keeper_ask_yes(k, &a, "a token that is known already");
-                return answer(k, a.id, known, value, n);
-        }
-        struct store_secret *x = keep(k, &a, name, name_n, value, n, &err);
+        struct store_secret *x = known(k, &a, value, n);
+        if (x)
+                return again(k, &a, x, value, n, is_sure);
+        x = keep(k, &a, name, name_n, value, n, &err);
         if (!x)
                 return keeper_ask_no(k, &a, DOOR_NO_SLOT, "%s", err.text);
+        store_local(x, value, n, !is_sure);
         a.secret = x;
         char *note = str_fmt("captured %.*s", (int)name_n, name);
         keeper_ask_yes(k, &a, note);

@@ -82,6 +82,7 @@ int keeper_fingers(struct keeper *k, const struct store_secret *x)
                 struct buf *b = keeper_message(k, DOOR_FINGERS);
                 buf_put_u32(b, x->number);
                 buf_put_u32(b, part);
+                buf_put_u32(b, p->is_local);
                 for (int coding = 0; coding < SECRET_CODINGS; coding++)
                         if (may_look(x, coding) && writing(k, coding, p->value, p->len))
                                 put_finger(k, b, coding, SECRET_RAW);

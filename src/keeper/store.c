@@ -179,14 +179,36 @@ static bool is_same(const char *text, const uint8_t *p, size_t n)
         return text && strlen(text) == n && memcmp(text, p, n) == 0;
 }
 
-struct store_secret *store_holds(struct store *s, const uint8_t *p, size_t n)
+/* has_value(part, p, n): in the time that its length takes. */
+static bool has_value(const struct store_part *part, const uint8_t *p, size_t n)
 {
-        for (struct store_secret *x = s->first; x; x = x->next)
+        return part->value && part->len == n && CRYPTO_memcmp(part->value, p, n) == 0;
+}
+
+struct store_secret *store_holds_next(struct store *s, const struct store_secret *last,
+                                      const uint8_t *p, size_t n)
+{
+        for (struct store_secret *x = last ? last->next : s->first; x; x = x->next)
                 for (size_t i = 0; i < x->parts_n; i++)
-                        if (x->parts[i].value && x->parts[i].len == n &&
-                            CRYPTO_memcmp(x->parts[i].value, p, n) == 0)
+                        if (has_value(&x->parts[i], p, n))
                                 return x;
         return NULL;
+}
+
+struct store_secret *store_holds(struct store *s, const uint8_t *p, size_t n)
+{
+        return store_holds_next(s, NULL, p, n);
+}
+
+bool store_local(struct store_secret *x, const uint8_t *p, size_t n, bool is_local)
+{
+        bool is_changed = false;
+        for (size_t i = 0; i < x->parts_n; i++)
+                if (has_value(&x->parts[i], p, n) && x->parts[i].is_local != is_local) {
+                        x->parts[i].is_local = is_local;
+                        is_changed = true;
+                }
+        return is_changed;
 }
 
 static bool is_taken(struct store *s, const char *text)

@@ -27,6 +27,7 @@ struct store_part {
         size_t len;
         char *placeholder; /* of the same length as the first value; NULL: has none */
         bool is_open;      /* the value is no secret (an address): nobody looks for it in answers */
+        bool is_local;     /* it is looked for in answers of the places of its line alone */
 };
 
 struct store_secret {
@@ -89,8 +90,14 @@ void store_stand_in(struct store *, uint32_t number, const char *part, const cha
 const struct store_part *store_part(const struct store_secret *, const char *name);
 /* store_part_shown(secret, p, n): the part whose placeholder these bytes are, or NULL. */
 const struct store_part *store_part_shown(const struct store_secret *, const char *, size_t n);
-/* store_holds(s, p, n): is it a value of ours? The secret, or NULL. */
+/* store_holds(s, p, n): is it a value of ours? The secret, or NULL.
+ * store_holds_next(s, last, p, n): the next after ${last} (NULL: the first) that has it. */
 struct store_secret *store_holds(struct store *, const uint8_t *, size_t n);
+struct store_secret *store_holds_next(struct store *, const struct store_secret *last,
+                                      const uint8_t *, size_t n);
+/* store_local(secret, p, n, is_local): where the part of this value is looked for. True: that has
+ * changed. */
+bool store_local(struct store_secret *, const uint8_t *, size_t n, bool is_local);
 
 /* store_wipe(secret, state): overwrite all its values and drop its cache. */
 void store_wipe(struct store_secret *, enum store_state);

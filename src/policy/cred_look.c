@@ -19,6 +19,7 @@ enum {
         DIGITS_AFTER = 4, /* oauth2, sha256, v20240101 is a date */
         UUID_LEN = 36,
         VALUE_MIN = 8,
+        PUBLISHED_MAX = 20, /* numbers of films and of tickets are shorter */
 };
 
 enum letter { OTHER, SMALL, LARGE, DIGIT };
@@ -199,6 +200,44 @@ bool cred_look_is_made(const char *p, size_t n)
         if (cred_look(p, n) != CRED_NO || is_uuid(p, n))
                 return true;
         return cred_look_is_word(p, n) && (is_hex(p, n) || is_dense(p, n, VALUE_MIN));
+}
+
+/* is_named_digest(p, n): it says what it is: "sha256-", "sha512:", "h1:". */
+static bool is_named_digest(const char *p, size_t n)
+{
+        static const char *const names[] = {"md5",    "sha1",   "sha224", "sha256",
+                                            "sha384", "sha512", "h1"};
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+                size_t len = strlen(names[i]);
+                if (n > len && strncasecmp(p, names[i], len) == 0 && strchr("-:=", p[len]) &&
+                    p[len])
+                        return true;
+        }
+        return false;
+}
+
+/* is_base64_digest(p, n): as long as a checksum is in base64, and padded like one. */
+static bool is_base64_digest(const char *p, size_t n)
+{
+        static const size_t padded[] = {24, 28, 40, 44, 88}; /* MD5, SHA-1, -224, -256, -512 */
+        for (size_t i = 0; i < n; i++)
+                if (letter(p[i]) == OTHER && !strchr("+/-_=", p[i]))
+                        return false;
+        for (size_t i = 0; i < sizeof padded / sizeof *padded; i++)
+                if (n == padded[i] && p[n - 1] == '=')
+                        return true;
+        return n == 64; /* SHA-384 */
+}
+
+bool cred_look_is_published(const char *p, size_t n)
+{
+        size_t digits = 0;
+        for (size_t i = 0; i < n; i++) {
+                char c = (char)(p[i] | 0x20);
+                digits += letter(p[i]) == DIGIT || (c >= 'a' && c <= 'f');
+        }
+        return n < PUBLISHED_MAX || digits == n || is_named_digest(p, n) || is_uuid(p, n) ||
+               is_base64_digest(p, n);
 }
 
 /* --- addresses -------------------------------------------------------------------------------- */

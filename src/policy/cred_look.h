@@ -25,6 +25,11 @@ bool cred_look_is_word(const char *, size_t);
  * sentences ("function", "This field is required.") are not: they stand in other answers, too. */
 bool cred_look_is_made(const char *, size_t);
 
+/* cred_look_is_published(text, n): may others have it, too, so that it stands in what they send? A
+ * checksum or the name of a commit (hexadecimal digits alone, base64 of such a length), a UUID, a
+ * number, and whatever has fewer than twenty characters. */
+bool cred_look_is_published(const char *, size_t);
+
 /* cred_look_params(text, n, is_name, ctx): the parameters of an address, behind "?" and "#", also
  * when they are escaped once more. True when ${is_name} says yes to the name of one that has a value
  * of eight characters and more, or when its value is CRED_SURE. */

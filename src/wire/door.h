@@ -103,12 +103,13 @@ enum door_msg {
         DOOR_GRANTED = 520, /* u32 number, lstr secret line, u32 n, n x (lstr part, lstr
                                placeholder); never the value. After DOOR_GRANTS, and whenever one is
                                new or its line is: the number may come again */
-        DOOR_FINGERS,       /* u32 number, u32 part, then to the end struct door_finger
-                               (door_finger_get): how to know the value again in what comes back.
-                               They add to those of the values before */
-        DOOR_GONE,          /* u32 number, lstr sentence: revoked or expired; cut what uses it, then
+        DOOR_FINGERS, /* u32 number, u32 part, u32 is_local, then to the end struct door_finger
+                               (door_finger_get): how to know the value again in what comes back,
+                               where ${is_local} only in what comes from its places. They add to
+                               those of the values before */
+        DOOR_GONE,    /* u32 number, lstr sentence: revoked or expired; cut what uses it, then
                                answer DOOR_GONE_OK */
-        DOOR_FETCH,         /* u32 id, lstr method, lstr host, u32 port, lstr target, u32 n,
+        DOOR_FETCH,   /* u32 id, lstr method, lstr host, u32 port, lstr target, u32 n,
                                n x (lstr name, lstr value), bytes body, u32 m, m x lstr JSON pointers
                                that are wanted of the answer: a call that custody itself needs */
         DOOR_SSH_KEY, /* u32 number, bytes public key, lstr comment, then as in DOOR_SSH_HOSTS from
@@ -136,8 +137,8 @@ enum door_msg {
         DOOR_CHUNK_SIGNED, /* u32 id, lstr hex signature */
         DOOR_SIGN_END,     /* u32 chain: no more chunks; not answered */
         DOOR_CAPTURE,  /* u32 id, u32 number (the secret that was shown in the request, or 0), lstr
-                          host, lstr name ("access_token"), lstr value: a token that came with an
-                          answer */
+                          host, lstr name ("access_token"), lstr value, u32 is_sure: a token that
+                          came with an answer; not ${is_sure}: it was guessed to be one */
         DOOR_CAPTURED, /* u32 id, lstr placeholder; DOOR_GRANTED and DOOR_FINGERS came before */
         DOOR_GONE_OK,  /* u32 number */
         DOOR_FETCHED,  /* u32 id, u32 status (0: nothing came), lstr sentence, u32 m,

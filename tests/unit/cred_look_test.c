@@ -5,6 +5,33 @@
 
 #include <string.h>
 
+static void published(void)
+{
+        static const char *const yes[] = {
+                "3da541559918a808c2402bba5012f6c60b27661c",
+                "3DA541559918A808C2402BBA5012F6C60B27661C",
+                "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+                "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+                "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+                "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+                "z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg==",
+                "OLBgp1GsljhM2TJ+sbHjaiH9txEUvgdDTAzHv2P24donTt6/529l+9Ua0vFImLlb",
+                "3f2504e0-4f89-41d3-9a0c-0305e82c3301",
+                "293847561029384756102938475610",
+                "dQw4w9WgXcQ",
+        };
+        static const char *const no[] = {
+                "lent-x9Kd02mfLs93jfQ8ZaB1x9Kd02mfLs93jfQ8ZaB1",
+                "ghp_x9Kd02mfLs93jfQ8ZaB1x9Kd02mfLs93jfQ8",
+                "x9Kd02mfLs93jfQ8ZaB1x9Kd02mfLs93jfQ8ZaB1x9K",
+                "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+        };
+        for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+                check(cred_look_is_published(yes[i], strlen(yes[i])), yes[i], "others may have it");
+        for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+                check(!cred_look_is_published(no[i], strlen(no[i])), no[i], "nobody else has it");
+}
+
 static void looks(void)
 {
         static const char *const sure[] = {
@@ -113,6 +140,7 @@ static void addresses(void)
 int main(void)
 {
         looks();
+        published();
         made();
         addresses();
         return check_end();

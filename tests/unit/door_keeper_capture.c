@@ -7,8 +7,9 @@ static uint32_t number;  /* of the last DOOR_GRANTED */
 static char line[1000];  /* its line */
 static uint32_t parts_n; /* and parts */
 static char part[4][16], stand[4][200];
-static int fingers; /* messages of them, with the last DOOR_CAPTURED */
-static bool is_cut; /* one is of a beginning or an end */
+static int fingers;       /* messages of them, with the last DOOR_CAPTURED */
+static bool is_cut;       /* one is of a beginning or an end */
+static uint32_t is_local; /* of the last of them */
 
 static void hear_fingers(void)
 {
@@ -17,6 +18,7 @@ static void hear_fingers(void)
         fingers++;
         cur_u32(&kp.f.body, &of);
         cur_u32(&kp.f.body, &at);
+        cur_u32(&kp.f.body, &is_local);
         while (kp.f.body.left && door_finger_get(&kp.f.body, &f) == 0)
                 is_cut |= f.coding == SECRET_HEAD || f.coding == SECRET_TAIL;
 }
@@ -32,8 +34,9 @@ static void hear_granted(void)
         }
 }
 
-/* capture(of, host, name, value): its placeholder, or "" and kp.no. */
-static const char *capture(uint32_t of, const char *host, const char *name, const char *value)
+/* ask(of, host, name, value, is_sure): its placeholder, or "" and kp.no. */
+static const char *ask(uint32_t of, const char *host, const char *name, const char *value,
+                       bool is_sure)
 {
         _cleanup_buf_ struct buf b = {0};
         uint32_t type, id;
@@ -42,6 +45,7 @@ static const char *capture(uint32_t of, const char *host, const char *name, cons
         buf_put_lstr(&b, host);
         buf_put_lstr(&b, name);
         buf_put_lstr(&b, value);
+        buf_put_u32(&b, is_sure);
         frame_send(kp.egress, DOOR_CAPTURE, &b, NULL, 0);
         number = parts_n = 0;
         fingers = 0;
@@ -62,6 +66,11 @@ static const char *capture(uint32_t of, const char *host, const char *name, cons
                 cur_u32(&kp.f.body, &kp.no);
         }
         return kp.answer;
+}
+
+static const char *capture(uint32_t of, const char *host, const char *name, const char *value)
+{
+        return ask(of, host, name, value, true);
 }
 
 static void tokens(void)
@@ -108,6 +117,36 @@ static void tokens(void)
         check_str("or to nobody", line,
                   "secret CAPTURED_ID_TOKEN from env at other.example.net as bearer,basic,json "
                   "/id_token,form id_token");
+}
+
+/* What was only guessed to be a token is looked for where it belongs. */
+static void guesses(void)
+{
+        static const char sum[] = "3da541559918a808c2402bba5012f6c60b27661c";
+        char first[100], slot[200];
+        snprintf(first, sizeof first, "%.99s", ask(0, "lender.example.net", "made", sum, false));
+        CHECK("a guess has a placeholder", first[0] && strcmp(first, sum) != 0);
+        CHECK("and is looked for at its places alone", fingers == 1 && is_local);
+        uint32_t guess = number;
+        snprintf(slot, sizeof slot, "Bearer %.100s", first);
+        kp_place(guess, 0, TO("other.example.net", "/"), slot);
+        CHECK("it is shown nowhere else", kp.no == DOOR_NO_GRANT);
+        check_str("but there", kp_place(guess, 0, TO("lender.example.net", "/"), slot),
+                  "Bearer 3da541559918a808c2402bba5012f6c60b27661c");
+        check_str("the same guess again is the same",
+                  ask(0, "lender.example.net", "made", sum, false), first);
+        CHECK("and nothing is said of it", fingers == 0 && number == 0);
+        const char *other = ask(0, "second.example.net", "made", sum, false);
+        CHECK("what another host lends is another secret",
+              number != 0 && number != guess && strcmp(other, first) != 0 && is_local);
+        snprintf(slot, sizeof slot, "Bearer %.100s", other);
+        CHECK("which works there",
+              kp_place(number, 0, TO("second.example.net", "/"), slot)[0] != 0);
+        check_str("what is certain later keeps its placeholder",
+                  ask(0, "lender.example.net", "access_token", sum, true), first);
+        CHECK("and is looked for everywhere", fingers == 1 && !is_local);
+        ask(0, "third.example.net", "access_token", "x9Kd02mfLs93jfQ8ZaB1x9Kd02mfLs93", true);
+        CHECK("what is certain is looked for everywhere", fingers == 1 && !is_local);
 }
 
 static void refused(void)
@@ -178,6 +217,7 @@ int main(void)
                               DOOR_SECRET_OK);
         CHECK("egress begins", kp_grants() == 2);
         tokens();
+        guesses();
         refused();
         lent_keys();
         revoked();

@@ -102,6 +102,7 @@ static struct buf good(uint32_t type, const char *slot)
                 buf_put_lstr(&b, "auth.example.org");
                 buf_put_lstr(&b, "access_token");
                 buf_put_lstr(&b, "fake_token_123456");
+                buf_put_u32(&b, 1);
                 break;
         case DOOR_LEAF:
                 buf_put_lstr(&b, "a.b.example.org");
@@ -194,6 +195,7 @@ static void many_tokens(void)
                 buf_put_lstr(&b, "auth.example.org");
                 buf_put_lstr(&b, "access_token");
                 buf_put_lstr(&b, token);
+                buf_put_u32(&b, i % 3 == 0);
                 if (offer(DOOR_CAPTURE, b.data, b.len) < 0)
                         CHECK("a token is kept", false);
                 drain();

@@ -173,11 +173,11 @@ static bool is_finger_of(const struct door_finger *f, const char *value)
 /* fingers_fit(value): the frame that came is DOOR_FINGERS of exactly its writings. */
 static bool fingers_fit(const char *value)
 {
-        uint32_t number, part;
+        uint32_t number, part, is_local;
         bool seen[SECRET_CODINGS][SECRET_CODINGS] = {{false}};
         struct door_finger f;
         if (kp.f.type != DOOR_FINGERS || cur_u32(&kp.f.body, &number) < 0 ||
-            cur_u32(&kp.f.body, &part) < 0)
+            cur_u32(&kp.f.body, &part) < 0 || cur_u32(&kp.f.body, &is_local) < 0)
                 return false;
         while (kp.f.body.left) {
                 if (door_finger_get(&kp.f.body, &f) < 0 || f.coding >= SECRET_CODINGS ||
@@ -192,7 +192,7 @@ static bool fingers_fit(const char *value)
                                        &b) != seen[inner][c])
                                 return false;
                 }
-        return part == 0;
+        return part == 0 && !is_local;
 }
 
 static bool hears_grant(void)

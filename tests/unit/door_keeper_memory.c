@@ -113,6 +113,7 @@ static void capture(const char *value)
         buf_put_lstr(&b, "auth.example.org");
         buf_put_lstr(&b, "access_token");
         buf_put_lstr(&b, value);
+        buf_put_u32(&b, 1);
         frame_send(kp.egress, DOOR_CAPTURE, &b, NULL, 0);
         uint32_t type, number = 0;
         while ((type = kp_hear(kp.egress, 10000)) && type != DOOR_CAPTURED)

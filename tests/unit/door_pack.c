@@ -359,6 +359,65 @@ static void test_linear(void)
         }
 }
 
+/* A body of nothing but magic begins a member every few bytes: no decoder is made for each. */
+static void test_spares(void)
+{
+        static const struct {
+                const char *bytes;
+                size_t n;
+                const char *name;
+        } rows[] = {
+                {"\x28\xb5\x2f\xfd", 4, "zstd"},
+                {"\x28\xb5\x2f\xfd\0\x68\7\0\0", 9, "zstd with a large window"},
+                {"\x1f\x8b\x08\0\0\0\0\0\0\3\xff", 11, "gzip"},
+                {"\x28\xb5\x2f\xfd\x1f\x8b\x08\0\0\0\0\0\0\3\xff", 15, "zstd and gzip in turns"},
+                {"PK\3\4\24\0\0\0\0\0........\4\0\0\0\4\0\0\0\0\0\0\0\x28\xb5\x2f\xfd", 34,
+                 "zstd, one in each member of a zip"},
+        };
+        enum { MANY = 20000, DECODERS = 64 };
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                struct buf in = {0};
+                struct account a = {.limit = 40 << 20};
+                size_t laters = 0;
+                char name[120];
+                for (size_t k = 0; k < MANY; k++)
+                        buf_put(&in, rows[i].bytes, rows[i].n);
+                enum pack_said said = run(&in, 32 << 10, NULL, &a, &laters);
+                snprintf(name, sizeof name, "magic without end makes few decoders: %s",
+                         rows[i].name);
+                check(said == PACK_READY && a.allocs > 0 && a.allocs < DECODERS, name,
+                      "said %d, %llu pieces of memory", said, (unsigned long long)a.allocs);
+                check(a.now == 0, "and gives them back", "%llu", (unsigned long long)a.now);
+                buf_free(&in);
+        }
+}
+
+/* One measure for all members of a body, at each depth. */
+static void test_many_bombs(void)
+{
+        static const char *const ways[] = {"s", "g", "ss", "y"};
+        enum { EACH = 12 << 20 };
+        struct buf zeros = {0};
+        memset(buf_room(&zeros, EACH), 0, EACH);
+        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+                struct buf one = {0}, in = {0};
+                char name[120];
+                size_t laters = 0;
+                wrap(ways[i], zeros.data, zeros.len, &one);
+                snprintf(name, sizeof name, "control: one that grows far is none: %s", ways[i]);
+                enum pack_said said = run(&one, 32 << 10, NULL, NULL, &laters);
+                check(said == PACK_READY, name, "said %d", said);
+                for (int k = 0; k < 6; k++)
+                        buf_put(&in, one.data, one.len);
+                snprintf(name, sizeof name, "many that grow far together are a bomb: %s", ways[i]);
+                said = run(&in, 32 << 10, NULL, NULL, &laters);
+                check(said == PACK_BOMB, name, "said %d", said);
+                buf_free(&one);
+                buf_free(&in);
+        }
+        buf_free(&zeros);
+}
+
 int main(void)
 {
         set = scan_set_new(key);
@@ -368,6 +427,8 @@ int main(void)
         test_broken();
         test_progress();
         test_linear();
+        test_spares();
+        test_many_bombs();
         scan_set_free(set);
         return check_end();
 }

@@ -13,7 +13,10 @@ static const uint8_t key[16] = "0123456789abcdef";
 static const char value[] = "sk-fake-Zq9/x+R7=Ab>>?f\"GhI??l&MnOp";
 static const char stand[] = "sk-fake-000/p+H0=Pl>>?h\"OlD??r&XyZw";
 
-static void put_fingers(struct scan_set *set, uint32_t tag, const char *v, const char *s)
+/* put_all(set, tag, v, s, put): every writing of ${v}, by scan_set_finger or scan_set_local. */
+static void put_all(struct scan_set *set, uint32_t tag, const char *v, const char *s,
+                    void (*put)(struct scan_set *, uint32_t, const struct door_finger *,
+                                const char *, size_t))
 {
         for (int c = 0; c < SECRET_CODINGS; c++) {
                 struct buf b = {0};
@@ -25,10 +28,15 @@ static void put_fingers(struct scan_set *set, uint32_t tag, const char *v, const
                                 .hint = secret_finger_hint(b.data + b.len - 8),
                                 .tail = secret_siphash(key, b.data + b.len - 8, 8, true),
                                 .whole = secret_siphash(key, b.data, b.len, fold)};
-                        scan_set_finger(set, tag, &f, s, strlen(s));
+                        put(set, tag, &f, s, strlen(s));
                 }
                 buf_free(&b);
         }
+}
+
+static void put_fingers(struct scan_set *set, uint32_t tag, const char *v, const char *s)
+{
+        put_all(set, tag, v, s, scan_set_finger);
 }
 
 /* run(set, text, n, step, out): the stream in pieces of ${step}. */
@@ -487,6 +495,143 @@ static void grows(void)
         scan_set_free(set);
 }
 
+/* each(out, v, before, how, after): every letter by itself: as it is ('c'), as a decimal number
+ * ('d'), in hexadecimal digits ('x'). */
+static void each(struct buf *out, const char *v, const char *before, char how, const char *after)
+{
+        for (; *v; v++) {
+                buf_put_str(out, before);
+                if (how == 'c')
+                        buf_put_u8(out, (uint8_t)*v);
+                else if (how == 'd')
+                        buf_put_fmt(out, "%d", *v);
+                else
+                        buf_put_fmt(out, "%02X", (unsigned)*v);
+                buf_put_str(out, after);
+        }
+}
+
+static void put_base64(struct buf *out, const struct buf *from)
+{
+        secret_form_put(SECRET_BASE64_0, (const char *)from->data, from->len, out);
+}
+
+/* joined(out, from, n, by): broken after every ${n} letters. */
+static void joined(struct buf *out, const struct buf *from, size_t n, const char *by)
+{
+        for (size_t at = 0; at < from->len; at += n) {
+                buf_put_str(out, at ? by : "");
+                buf_put(out, from->data + at, from->len - at < n ? from->len - at : n);
+        }
+}
+
+static void put_base32hex(struct buf *out, const char *v)
+{
+        unsigned bits = 0, have = 0;
+        for (; *v; v++) {
+                bits = bits << 8 | (uint8_t)*v;
+                for (have += 8; have >= 5; have -= 5)
+                        buf_put_u8(out,
+                                   (uint8_t) "0123456789ABCDEFGHIJKLMNOPQRSTUV"[bits >> (have - 5) &
+                                                                                31]);
+                bits &= 0xff;
+        }
+}
+
+/* Writings that docs/scrubbing.md names as not found. When one is found, the page changes. */
+static void not_found(void)
+{
+        static const char v[] = "fake-Listed-Value-Of-40-Characters-00001";
+        struct buf plain = {0}, base64 = {0}, escaped = {0}, lines = {0}, all[12] = {{0}};
+        struct scan_set *set = scan_set_new(key);
+        put_fingers(set, 1, v, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+        buf_put_str(&plain, v);
+        put_base64(&base64, &plain);
+        each(&escaped, v, "%", 'x', "");
+        joined(&lines, &base64, 16, "\n");
+        each(&all[0], v, "=", 'x', "");
+        each(&all[1], v, "\\", 'x', " ");
+        each(&all[2], v, "\"", 'c', "\", ");
+        each(&all[3], v, "0x", 'x', ", ");
+        each(&all[4], v, "", 'd', "\n");
+        put_base32hex(&all[5], v);
+        put_base64(&all[6], &escaped);
+        put_base64(&all[7], &lines);
+        joined(&all[8], &base64, 4, " ");
+        joined(&all[9], &base64, 20, " ");
+        static const char *const names[] = {
+                "quoted-printable",        "escapes of CSS",
+                "a list of letters",       "a list of hexadecimal numbers",
+                "one number in a line",    "base32hex",
+                "base64 of escaped text",  "base64 of base64 in lines",
+                "base64 joined by blanks", "long pieces of base64 joined by blanks"};
+        CHECK("control: as it is", scan_look(set, v, strlen(v), NULL));
+        CHECK("control: base64 in lines", scan_look(set, lines.data, lines.len, NULL));
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+                check(!scan_look(set, all[i].data, all[i].len, NULL), names[i],
+                      "is found, and docs/scrubbing.md says that it is not");
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+                buf_free(&all[i]);
+        buf_free(&plain);
+        buf_free(&base64);
+        buf_free(&escaped);
+        buf_free(&lines);
+        scan_set_free(set);
+}
+
+static bool is_tag(const void *ctx, uint32_t tag)
+{
+        return tag == *(const uint32_t *)ctx;
+}
+
+/* seen(set, text): what comes out. */
+static const char *seen(const struct scan_set *set, const char *text)
+{
+        static char last[256];
+        struct buf out = {0};
+        run(set, text, strlen(text), 7, &out);
+        snprintf(last, sizeof last, "%s", buf_cstr(&out));
+        buf_free(&out);
+        return last;
+}
+
+/* What is local is found through the lens of its place, in every writing, and nowhere else. */
+static void local(void)
+{
+        static const uint32_t here = 4, there = 5;
+        static const char sum[] = "3da541559918a808c2402bba5012f6c60b27661c";
+        static const char by[] = "0000000000000000000000000000000000000000";
+        struct scan_set *set = scan_set_new(key);
+        struct scan_set *at = scan_set_lens(set, is_tag, &here);
+        struct scan_set *else_ = scan_set_lens(set, is_tag, &there);
+        put_all(set, here, sum, by, scan_set_local);
+        check_str("what is local is replaced at its place", seen(at, sum), by);
+        check_str("and not elsewhere", seen(else_, sum), sum);
+        check_str("nor where nobody says where it is", seen(set, sum), sum);
+        for (int c = 0; c < SECRET_CODINGS; c++) {
+                struct buf b = {0};
+                if (secret_form_put((enum secret_coding)c, sum, strlen(sum), &b)) {
+                        CHECK("a writing at its place", scan_look(at, b.data, b.len, NULL));
+                        CHECK("a writing elsewhere", !scan_look(else_, b.data, b.len, NULL));
+                }
+                buf_free(&b);
+        }
+        CHECK("with escapes at its place",
+              scan_look(at, "%33da541559918a808c2402bba5012f6c60b27661c", 42, NULL));
+        CHECK("with escapes elsewhere",
+              !scan_look(else_, "%33da541559918a808c2402bba5012f6c60b27661c", 42, NULL));
+        put_fingers(set, 1, value, stand);
+        check_str("others are found there", seen(at, value), stand);
+        check_str("and elsewhere", seen(else_, value), stand);
+        put_fingers(set, 6, sum, "1111111111111111111111111111111111111111");
+        CHECK("the same text, when it is certain, is found elsewhere",
+              strcmp(seen(else_, sum), sum) != 0);
+        CHECK("and everywhere", strcmp(seen(set, sum), sum) != 0);
+        scan_set_free(at);
+        scan_set_free(else_);
+        scan_set_free(set);
+}
+
 int main(void)
 {
         struct scan_set *set = scan_set_new(key);
@@ -507,5 +652,7 @@ int main(void)
         overlaps();
         texts();
         grows();
+        local();
+        not_found();
         return check_end();
 }
