@@ -115,4 +115,70 @@ same "JSON that no line refuses passes" "$(json fine $sum)" 200
 same "a form is not read for JSON" "$(type=' application/x-www-form-urlencoded' json fields $sum)" 403
 printf -- '--b\r\nContent-Disposition: form-data; name="name"\r\n\r\nbad\r\n--b--\r\n' >parts
 same "nor is a form in parts" "$(type=' multipart/form-data; boundary=b' json parts $sum)" 403
+
+# --- many at once ----------------------------------------------------------------------------------
+
+# Each is far below what the door may hold; all of them together are not. They wait for each other.
+cat >"$work/ws/many.py" <<-'PY'
+	import collections, socket, sys, threading
+	n, size, how = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+	if how == "stall":
+	    held = [socket.create_connection(("api.example.test", 80)) for _ in range(n)]
+	    for s in held:
+	        s.sendall(b"POST /echo HTTP/1.1\r\nhost: api.example.test\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n[" % size)
+	    print("stalled", flush=True)
+	    sys.stdin.read()
+	    sys.exit()
+	body = b'{"name": "good", "x": "' + b"x" * size + b'"}'
+	meet, said, lock = threading.Barrier(n, timeout=400), collections.Counter(), threading.Lock()
+	def one():
+	    word = "nothing"
+	    try:
+	        s = socket.create_connection(("api.example.test", 80), timeout=400)
+	        kind = b"content-length: %d" % len(body) if how == "length" else b"transfer-encoding: chunked"
+	        head = b"POST /echo HTTP/1.1\r\nhost: api.example.test\r\ncontent-type: application/json\r\nconnection: close\r\n" + kind + b"\r\n\r\n"
+	        pieces = [body[i:i + 50000] for i in range(0, len(body), 50000)]
+	        if how != "length":
+	            pieces = [b"%x\r\n%s\r\n" % (len(p), p) for p in pieces] + [b"0\r\n\r\n"]
+	        s.sendall(head + pieces[0])
+	        meet.wait()
+	        for p in pieces[1:]:
+	            s.sendall(p)
+	        got = s.recv(65536)
+	        word = got.split(b" ")[1].decode()
+	        while s.recv(65536):
+	            pass
+	    except Exception as e:
+	        word = word if word != "nothing" else type(e).__name__
+	    with lock:
+	        said[word] += 1
+	threads = [threading.Thread(target=one) for _ in range(n)]
+	[t.start() for t in threads]
+	[t.join() for t in threads]
+	print(" ".join("%s:%d" % pair for pair in sorted(said.items())))
+PY
+"$ostiary" rm -f body >/dev/null 2>&1
+door_box many --policy "$work/rules" --limit door-memory=40M
+check "a box whose door has little memory starts" $?
+many() { in_box_time=500 in_box many python3 many.py "$@" 2>&1; }
+same "six bodies of 4 MB at once" "$(many 6 4000000 length)" 200:6
+same "thirty of 1 MB" "$(many 30 1000000 length)" 200:30
+same "control: one of a length that nobody says" "$(many 1 4000000 chunked)" 200:1
+out=$(many 6 4000000 chunked)
+[ "$(tr ' ' '\n' <<<"$out" | sed -n 's/^200://p')" -ge 1 ] && [ "$(tr ' ' '\n' <<<"$out" | grep -cvE '^(200|503):')" = 0 ]
+check "six of a length that nobody says: each is answered, and not all with 503" $? "$out"
+same "and nobody is left waiting" "$(many 2 4000000 length)" 200:2
+# The test build's door waits for a second instead of 20: a body that has stalled is waited for no longer.
+"$ostiary" rm -f many >/dev/null 2>&1
+ostiary=${OSTIARY_WEAK:-$top/out/weak/ostiary}
+export OSTIARY_SCALE=20
+door_box many --policy "$work/rules" --limit door-memory=40M >/dev/null
+mkfifo "$work/hold"
+timeout -k 2 500 "$ostiary" exec many -- python3 many.py 4 7000000 stall <"$work/hold" >"$work/stalled" 2>&1 &
+door_pids+=($!)
+exec {hold}>"$work/hold"
+within 60 grep -q stalled "$work/stalled"
+check "four bodies of 7 MB stall at their beginning" $? "$(cat "$work/stalled")"
+same "the others go on" "$(many 4 4000000 length)" 200:4
+exec {hold}>&-
 exit "$bad"

@@ -43,6 +43,7 @@ enum {
         DOOR_IDLE_MS = 300000,
         DOOR_STREAM_IDLE_MS = 1800000, /* a model may think for a long time */
         DOOR_ASK_MS = 120000,
+        DOOR_QUEUE_MS = 20000, /* a body, for those that are read before it */
 };
 
 struct listener {
@@ -97,6 +98,7 @@ struct door {
         struct exchange *exchanges;
         size_t exchanges_n;
         size_t held_n; /* bytes of requests that cannot be passed on yet */
+        struct exchange *queue, **queue_end; /* bodies that wait for room: exchange_queue.c */
         struct relay *relays;
         struct upstream *upstreams;
         struct upstream_wait *waits;
@@ -191,6 +193,8 @@ _Noreturn void door_fault(struct door *, const char *fmt, ...)
 /* exchange.c */
 void exchange_policy_changed(struct door *);
 void exchange_answered(struct door *, uint64_t question, enum door_answer);
+/* exchange_queue_look(d): between two rounds: is there room for a body that waits? */
+void exchange_queue_look(struct door *);
 /* exchange_secret_gone(d, number, sentence): cut or refuse whatever shows that secret
  * (DOOR_SECRET_ALL: any). */
 void exchange_secret_gone(struct door *, uint32_t number, const char *sentence);

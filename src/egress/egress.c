@@ -55,6 +55,7 @@ static bool after_round(void *ctx)
         struct door *d = ctx;
         work_round(&d->work);
         conn_round(d);
+        exchange_queue_look(d);
         bool has_jobs = work_jobs(&d->work);
         while (d->laters) {
                 struct later *l = d->laters;

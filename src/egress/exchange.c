@@ -184,6 +184,7 @@ void exchange_release(struct exchange *x)
         token_call_cancel(x->token);
         x->token = NULL;
         work_drop(&x->door->work, &x->reading);
+        exchange_queue_leave(x);
         custody_body_stop(x->filter);
         custody_body_stop(x->watch);
         exchange_let_go(x);
@@ -238,6 +239,7 @@ void exchange_answer_self(struct exchange *x, int status, const char *words, con
         }
         exchange_settle(x);
         work_drop(&x->door->work, &x->reading);
+        exchange_queue_leave(x);
         exchange_leave_upstream(x);
         x->state = X_LOCAL;
         x->has_answer = true;

@@ -24,6 +24,7 @@ void exchange_ask(struct exchange *x)
                 return;
         }
         x->state = X_ASKED;
+        exchange_queue_leave(x);
         x->question = ++x->door->question_id;
         x->door->questions_n++;
         x->timer.fn = on_unanswered;

@@ -51,6 +51,12 @@ struct exchange {
         bool is_client_paused;         /* it was told to stop sending */
         size_t held_n;                 /* its part of door.held_n */
         size_t charged;                /* for what it holds */
+        /* exchange_queue.c */
+        struct exchange *queue_next, **queue_prev;
+        size_t expected; /* length of its body; 0: it is not among those that are read */
+        uint64_t fed_ms; /* when some of it came last */
+        bool is_waiting; /* until there is room for it */
+        bool is_last;    /* and until nobody else is read */
         uint8_t retries_n;
         bool has_answer, was_approved, sent_continue;
         bool is_upgraded;    /* both ends agreed on a WebSocket */
@@ -114,6 +120,17 @@ void exchange_go(struct exchange *);
 bool exchange_send_early(struct exchange *);
 /* exchange_let_go(x): its part of what the door holds is given back. */
 void exchange_let_go(struct exchange *);
+
+/* exchange_read_on(x): there is room for its body. */
+void exchange_read_on(struct exchange *);
+
+/* exchange_queue.c */
+/* exchange_queue(x): may more of its body be read now? False: not before exchange_read_on.
+ * exchange_queue_last(x): there was no room for it: shall it try again when nobody else is read?
+ * exchange_queue_leave(x): its body is not held any more, or nobody waits for it. */
+bool exchange_queue(struct exchange *);
+bool exchange_queue_last(struct exchange *);
+void exchange_queue_leave(struct exchange *);
 
 /* exchange_scrub.c */
 /* exchange_scrub(x): what its answer has to go through from now on; NULL for a box without secrets,

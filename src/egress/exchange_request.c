@@ -106,10 +106,14 @@ void exchange_judge(struct exchange *x)
 static void body_is_read(struct exchange *x)
 {
         x->is_reading = false;
-        if (x->body && body_is_short(x->body))
-                exchange_no_room(x);
-        else
+        if (!x->body || !body_is_short(x->body)) {
                 exchange_judge(x);
+        } else if (exchange_queue_last(x)) {
+                body_free(x->body);
+                x->body = NULL;
+        } else {
+                exchange_no_room(x);
+        }
 }
 
 /* read_body(x): as much of it as fits into a turn. */
@@ -147,6 +151,14 @@ static void body_is_here(struct exchange *x, bool is_too_large)
                              &x->door->work, &x->door->account);
         x->reading = (struct work_job){.fn = read_body, .ctx = x};
         read_body(x);
+}
+
+void exchange_read_on(struct exchange *x)
+{
+        bool is_all = x->is_end_here;
+        exchange_wake_client(x);
+        if (is_all && !x->is_dead && x->state == X_BODY)
+                body_is_here(x, x->early.len > BODY_MAX);
 }
 
 void exchange_request(struct exchange *x, struct head *h, bool is_end)
@@ -235,7 +247,7 @@ bool exchange_request_data(struct exchange *x, const void *p, size_t n)
                         exchange_answer_self(x, 503, NULL,
                                              "too many bodies are being read for rules at once",
                                              NULL);
-                is_room = x->state != X_BODY || !x->is_reading;
+                is_room = x->state != X_BODY || (!x->is_reading && exchange_queue(x));
                 break;
         case X_LOOK:
                 is_room = exchange_watch_data(x, p, n);
@@ -300,7 +312,7 @@ void exchange_request_end(struct exchange *x, struct head *trailers)
         }
         if (x->watch && !x->is_watch_over)
                 exchange_watch_end(x);
-        else if (x->state == X_BODY)
+        else if (x->state == X_BODY && !x->is_waiting)
                 body_is_here(x, false);
         else if (x->state == X_KEYS)
                 exchange_keys_body(x);
@@ -322,6 +334,7 @@ bool exchange_send_early(struct exchange *x)
                         explicit_bzero(early.data, early.len);
                 buf_free(&early);
         }
+        exchange_queue_leave(x);
         if (x->is_dead || x->state != X_OPEN)
                 return false;
         if (x->is_end_here && !x->is_end_sent)
