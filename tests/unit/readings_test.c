@@ -72,9 +72,11 @@ static enum match ask(const char *rule, const char *method, const char *target,
         struct host_name h;
         size_t column, n = strcspn(target, "?");
         _cleanup_path_canon_ struct path_canon p = {0};
-        if (rule_line_parse(rule, strlen(rule), &l, &column, &err) != 1 ||
-            host_name_parse("a.org", 5, &h, &err) < 0 ||
+        if (rule_line_parse(rule, strlen(rule), &l, &column, &err) != 1)
+                return MATCH_UNREADABLE;
+        if (host_name_parse("a.org", 5, &h, &err) < 0 ||
             path_canon_parse(target, n, &p, &err) < 0) {
+                rule_line_free(&l);
                 return MATCH_UNREADABLE; /* such a path is a 400 */
         }
         struct request q = {.method = method,
