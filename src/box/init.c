@@ -103,6 +103,14 @@ static void on_spawn(struct init *in1, struct frame *f)
         msg_spawn_free(&s);
 }
 
+/* send_killed(in1, sig): whoever stops a box to hold it has to know when that has happened. */
+static void send_killed(struct init *in1, uint32_t sig)
+{
+        _cleanup_buf_ struct buf b = {0};
+        buf_put_u32(&b, sig);
+        frame_send(in1->ctl_fd, MSG_KILLED, &b, NULL, 0);
+}
+
 /* The foreground group of a command's terminal is found by the kernel (the supervisor writes ^C to
  * the pty); this is for signals that the user sends to the command as such. */
 static void on_kill(struct init *in1, struct frame *f)
@@ -115,6 +123,7 @@ static void on_kill(struct init *in1, struct frame *f)
                  * every process of the user. */
                 if (getpid() == 1)
                         kill(-1, (int)sig);
+                send_killed(in1, sig);
                 return;
         }
         for (size_t i = 0; i < in1->execs_n; i++)

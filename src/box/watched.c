@@ -25,6 +25,7 @@ int step_watched(struct build *b, struct err *err)
         /* And this the network namespace that it was made in. */
         fds[MSG_WATCHED_SOCKETS] =
                 socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG);
+        fds[MSG_WATCHED_PIDNS] = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);
         int null = open("/dev/null", O_RDONLY | O_CLOEXEC), r = 0;
         for (int i = 0; i < MSG_WATCHED_N; i++)
                 if (fds[i] < 0) /* a kernel without it: what it would show is not there either */

@@ -21,6 +21,7 @@
 
 struct ca;
 struct inbound;
+struct pause_stopped;
 struct sup;
 struct sup_witness;
 struct sup_door;
@@ -60,8 +61,9 @@ struct client {
         struct buf pend;   /* one frame that did not fit, body only */
         uint32_t pend_type;
         bool has_pend;
-        bool is_behind; /* it has yet to hear which questions wait */
-        bool is_quiet;  /* it shows none */
+        bool is_behind;  /* it has yet to hear which questions wait */
+        bool is_quiet;   /* it shows none */
+        bool is_put_off; /* what it asks for waits until the box stands still (sup_pause.c) */
 };
 
 struct outlog {
@@ -102,7 +104,10 @@ struct sup {
         bool is_built, is_started, is_stopping, is_ending, has_main;
         bool is_paused;        /* stopped until somebody says resume (sup_pause.c) */
         struct sup_hold *hold; /* who sees to that, or NULL (sup_hold.h) */
-        bool is_sleeping;      /* it ends to be frozen, and is woken by the next who wants it */
+        unsigned stops_n;      /* how often pid 1 was told to stop all and has not said yet */
+        struct pause_stopped *stopped; /* who was stopped before (sup_pause.c) */
+        size_t stopped_n;
+        bool is_sleeping; /* it ends to be frozen, and is woken by the next who wants it */
         struct sup_snapshot *snapshot; /* one that is being made, or NULL */
         size_t frozen_n;               /* layers, when it was frozen */
         struct loop_timer turn_timer;  /* --turns: when it is seen whether a command left nothing */
@@ -123,8 +128,9 @@ struct sup {
 void sup_end(struct sup *, enum msg_end, uint32_t value, const char *words);
 /* sup_stop(s, grace_ms): ask everything in the box to end, and end it after that time. */
 void sup_stop(struct sup *, uint32_t grace_ms);
-/* sup_signal_all(s, sig): to every process in the box but its first. */
-void sup_signal_all(struct sup *, int sig);
+/* sup_signal_all(s, sig): to every process in the box but its first. 0, or -1 when pid 1 was not told;
+ * MSG_KILLED says when it is done. */
+int sup_signal_all(struct sup *, int sig);
 
 /* sup_fail(s, what): the box could not be built, or its command not started; s->failure says why.
  */
@@ -265,6 +271,13 @@ void sup_log(struct sup *, const char *method, const char *note);
  * something ran in a box that is paused: it must not have woken the rest. sup_on_continue: MSG_CONTINUE. */
 void sup_pause(struct sup *);
 void sup_pause_hold(struct sup *);
+/* sup_pause_stop(s): everything in the box is stopped in one moment. sup_pause_stopped(s, sig): MSG_KILLED.
+ * sup_pause_settle(s): all are held, perhaps. sup_pause_puts_off(s, type): until then, does a client who
+ * asks for this have to wait? A command that begins meanwhile would be held with the rest. */
+void sup_pause_stop(struct sup *);
+void sup_pause_stopped(struct sup *, uint32_t sig);
+void sup_pause_settle(struct sup *);
+bool sup_pause_puts_off(const struct sup *, uint32_t type);
 void sup_on_continue(struct client *, struct frame *);
 
 /* sup_on_settle(client, frame): MSG_SETTLE. */

@@ -339,6 +339,17 @@ static void flush_pend(struct client *c)
                 exec_pump(c->exec);
 }
 
+/* client_put_off(c): is it to ask again later? It is not read from until then. */
+static bool client_put_off(struct client *c)
+{
+        uint32_t type;
+        if (c->exec || frame_peek(c->fd, &type) < 0 || !sup_pause_puts_off(c->sup, type))
+                return false;
+        c->is_put_off = true;
+        loop_want(c->src, c->has_pend ? EPOLLOUT : 0);
+        return true;
+}
+
 static void on_client(void *ctx, uint32_t events)
 {
         static struct frame f; /* large; one loop, so one at a time */
@@ -347,7 +358,10 @@ static void on_client(void *ctx, uint32_t events)
                 flush_pend(c);
                 return; /* the client may be gone by now */
         }
-        int r = frame_recv(c->fd, &f, true);
+        bool is_gone = events & (EPOLLHUP | EPOLLERR);
+        if (!is_gone && client_put_off(c))
+                return;
+        int r = is_gone && c->is_put_off ? 0 : frame_recv(c->fd, &f, true);
         if (r < 0 && errno == EAGAIN)
                 return;
         if (r <= 0) {

@@ -131,6 +131,13 @@ static void on_exited(struct sup *s, struct frame *f)
                 exec_exited(e, status, cpu, peak);
 }
 
+static void on_killed(struct sup *s, struct frame *f)
+{
+        uint32_t sig;
+        if (cur_u32(&f->body, &sig) == 0)
+                sup_pause_stopped(s, sig);
+}
+
 /* on_door_sockets(s, f): a u32 port for each descriptor, in that order. Heard before the box is
  * built, and never afterwards. */
 static void on_door_sockets(struct sup *s, struct frame *f)
@@ -231,6 +238,9 @@ void sup_on_ctl(void *ctx, uint32_t events)
                 break;
         case MSG_EXITED:
                 on_exited(s, &f);
+                break;
+        case MSG_KILLED:
+                on_killed(s, &f);
                 break;
         case MSG_CONNECTED:
                 sup_inbound_connected(s, &f);

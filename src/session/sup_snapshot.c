@@ -11,6 +11,7 @@
 #include "session/frozen.h"
 #include "session/snapshots.h"
 #include "session/sup_freeze.h"
+#include "session/sup_procs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -135,7 +136,7 @@ static int copy_busy(struct sup *s, struct err *err)
 {
         struct sup_snapshot *p = s->snapshot;
         int pair[2];
-        if (sup_freeze(&p->frozen, &s->box, err) < 0)
+        if (sup_freeze(&p->frozen, &s->box, sup_procs_fd(s), err) < 0)
                 return -1;
         if (pipe2(pair, O_CLOEXEC) < 0)
                 return err_sys(err, "make a pipe");

@@ -77,17 +77,17 @@ void sup_end(struct sup *s, enum msg_end how, uint32_t value, const char *words)
 }
 
 /* send_signal(s, id, sig): to one command's process group, or with id 0 to everything. */
-static void send_signal(struct sup *s, uint32_t id, uint32_t sig)
+static int send_signal(struct sup *s, uint32_t id, uint32_t sig)
 {
         _cleanup_buf_ struct buf b = {0};
         buf_put_u32(&b, id);
         buf_put_u32(&b, sig);
-        frame_send(s->box.ctl_fd, MSG_KILL, &b, NULL, 0);
+        return frame_send(s->box.ctl_fd, MSG_KILL, &b, NULL, 0);
 }
 
-void sup_signal_all(struct sup *s, int sig)
+int sup_signal_all(struct sup *s, int sig)
 {
-        send_signal(s, 0, (uint32_t)sig);
+        return send_signal(s, 0, (uint32_t)sig);
 }
 
 static void on_grace_over(void *ctx, uint32_t events)

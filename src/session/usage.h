@@ -45,7 +45,7 @@ struct usage_eyes {
 };
 #define USAGE_BLIND                                                                                \
         {                                                                                          \
-                .fd = { -1, -1, -1, -1, -1, -1 }                                                   \
+                .fd = { -1, -1, -1, -1, -1, -1, -1 }                                               \
         }
 
 void usage_close(struct usage_eyes *);

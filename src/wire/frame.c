@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 
 /* Set in the type word when the last descriptor of the message holds the body. */
 #define SPILLED 0x80000000u
@@ -90,6 +91,17 @@ bad:
         frame_release(f);
         errno = EPROTO;
         return -1;
+}
+
+int frame_peek(int sock, uint32_t *type)
+{
+        uint8_t word[4];
+        ssize_t n = recv(sock, word, sizeof word, MSG_PEEK | MSG_DONTWAIT);
+        struct cur c = cur_of(word, n > 0 ? (size_t)n : 0);
+        if (cur_u32(&c, type) < 0)
+                return -1;
+        *type &= ~SPILLED;
+        return 0;
 }
 
 int frame_take_fd(struct frame *f, size_t i)

@@ -36,6 +36,9 @@ int frame_send_data(int sock, uint32_t type, const void *, size_t n);
  * the peer does not speak our language; close it). Call frame_release before the next one. */
 int frame_recv(int sock, struct frame *, bool takes_spill);
 
+/* frame_peek(sock, &type): the type of the next frame, which stays there. 0, or -1 when there is none. */
+int frame_peek(int sock, uint32_t *type);
+
 /* frame_take_fd(f, i): descriptor ${i} becomes the caller's; -1 if there is none. */
 int frame_take_fd(struct frame *, size_t i);
 

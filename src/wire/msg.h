@@ -84,7 +84,7 @@ enum msg_type {
 
         /* supervisor -> pid 1 */
         MSG_SPAWN = 200, /* u32 exec id, struct msg_spawn; + stdin, stdout, stderr unless tty */
-        MSG_KILL,        /* u32 exec id, u32 signal */
+        MSG_KILL,        /* u32 exec id or 0 for all, u32 signal */
         MSG_TREE_OUT,    /* u32 exec id, lstr path, u32 follow; + fd */
         MSG_TREE_IN,     /* u32 exec id, lstr directory, lstr name; + fd */
         MSG_CONNECT,     /* u32 connection, u32 port of the box's own loopback */
@@ -98,6 +98,7 @@ enum msg_type {
         MSG_EXITED,      /* u32 exec id, u32 wait status, u64 cpu us, u64 peak memory KiB */
         MSG_CONNECTED,   /* u32 connection, u32 errno or 0; + the socket */
         MSG_OPEN_URL,    /* lstr address that a program in the box wants opened */
+        MSG_KILLED,      /* u32 signal of a MSG_KILL with exec id 0: everything in the box has it */
         MSG_WATCHED,     /* empty; + MSG_WATCHED_N descriptors that show what the box uses */
 };
 
@@ -109,6 +110,7 @@ enum {
         MSG_WATCHED_MSG,
         MSG_WATCHED_SEM,
         MSG_WATCHED_SOCKETS, /* NETLINK_SOCK_DIAG */
+        MSG_WATCHED_PIDNS,   /* the namespace of the box's processes */
         MSG_WATCHED_N
 };
 
