@@ -248,6 +248,18 @@ report $? 'also one with a tag' "$said"
 said=$(try explain -w none 'echo hi && ls')
 [[ $said == *"ostiary run -- sh -c 'echo hi && ls'"* ]]
 report $? 'a line in one word is answered with sh -c' "$said"
+said=$(try explain -w none clade)
+[ $? = 64 ] && [[ $said == *'ostiary explain claude'* ]]
+report $? 'a slip of an agent is no box that could be explained' "$said"
+said=$(try explain -w none nosuchcommand)
+[ $? = 127 ] && [[ $said == *'nosuchcommand is not on your PATH'* ]]
+report $? 'nor is a command that is nowhere' "$said"
+said=$(try why box GET)
+[ $? = 64 ] && [[ $said == *"GET is a method, and its URL is missing"* ]]
+report $? 'a method without a URL is no host for why' "$said"
+said=$(try policy check POST)
+[ $? = 64 ] && [[ $said == *"POST is a method, and its URL is missing"* ]]
+report $? 'nor for policy check' "$said"
 said=$(try -c 'echo hi')
 [ $? = 64 ] && [[ $said == *"ostiary run -- sh -c 'echo hi'"* ]]
 report $? 'ostiary -c likewise' "$said"

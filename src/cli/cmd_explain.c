@@ -23,7 +23,7 @@ static int explain(struct runargs *r, bool is_json)
         if (r->opts.argv.n == 0 && !r->opts.profile)
                 r->opts.is_waiting = true;
         int made = session_plan_make(&r->opts, &r->store, "ID", &plan, &err);
-        if (made < 0 && err.code == E_NOCMD) {
+        if (made < 0 && err.code == E_NOCMD && r->opts.profile) {
                 /* The agent is not installed here; the box around it can be told all the same. */
                 out_say("note: %s", err.text);
                 r->opts.is_waiting = true;

@@ -246,6 +246,12 @@ static void read_body(const char *data, struct policy_request *r)
         (void)read_fields(r, type); /* what can be made out of it */
 }
 
+/* is_method(word): no host is written so. */
+static bool is_method(const char *word)
+{
+        return *word && word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-")] == 0;
+}
+
 int policy_request_make(const char *words, const struct strs *headers, const char *data,
                         struct policy_request *r, struct err *err)
 {
@@ -259,10 +265,14 @@ int policy_request_make(const char *words, const struct strs *headers, const cha
                 url = r->text;
         }
         r->request.method = url == r->text ? data ? "POST" : "GET" : r->text;
-        bool is_method = *r->request.method != 0;
-        for (const char *p = r->request.method; *p; p++)
-                is_method &= (*p >= 'A' && *p <= 'Z') || *p == '-';
-        int code = is_method ? 0 : usage(err, "a method is written in capitals, such as GET");
+        int code = is_method(r->request.method)
+                           ? 0
+                           : usage(err, "a method is written in capitals, such as GET");
+        if (code == 0 && (url == r->text ? is_method(url) : !*url))
+                code = err_set(
+                        err, E_USAGE,
+                        "%s is a method, and its URL is missing: write '%s https://HOST/PATH'",
+                        r->text, r->text);
         if (code == 0)
                 code = parse_url(url, r, err);
         if (code == 0)
