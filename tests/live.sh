@@ -194,6 +194,11 @@ live 'echo e >>tools/pre-push; echo e >tools/post-merge; true'
 same 'and hooks that its settings name in the work tree' "$(cat tools/pre-push; gone tools/post-merge && echo gone)" $'plain\ngone'
 git_ config --unset core.hooksPath
 drop
+git_ config filter.x.clean 'sh tools/pre-push new/clean.sh %f'
+live 'echo e >>tools/pre-push; mkdir new; echo e >new/clean.sh; echo e >new/plain; true'
+same 'and programs that they name' "$(cat tools/pre-push new/plain; gone new/clean.sh && echo gone)" $'plain\ne\ngone'
+git_ config --unset filter.x.clean
+drop
 cd ../ws || exit 1
 git_ worktree remove --force ../linked
 

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "session/live.h"
+#include "workspace/git_words.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -104,16 +105,36 @@ static int on_named(void *ctx, const char *path, const struct stat *st)
         return 0;
 }
 
+/* heed_run(w, tree, run): what git runs because a setting names it; a directory that is named, too. */
+static void heed_run(struct watch *w, size_t tree, const struct git_words *run)
+{
+        const struct strs *files[] = {&run->trees, &run->files, &run->attributes};
+        for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+                for (size_t k = 0; k < files[i]->n; k++)
+                        live_heed_file(w, tree, files[i]->v[k]);
+        for (size_t k = 0; k < run->dirs.n; k++)
+                live_heed(w, tree, run->dirs.v[k]);
+}
+
+static void put_all(struct buf *all, size_t tree, const char *what, const struct strs *paths)
+{
+        for (size_t k = 0; k < paths->n; k++)
+                buf_put_fmt(all, "%zu %s %s\n", tree, what, paths->v[k]);
+}
+
 void live_heed_named(struct watch *w)
 {
         _cleanup_buf_ struct buf all = {0};
         for (size_t i = 0; i < w->live->n; i++) {
+                const struct git_words *run;
                 const struct strs *configs,
-                        *hooks = classify_named(w->live->v[i].classify, &configs);
-                for (size_t k = 0; k < configs->n; k++)
-                        buf_put_fmt(&all, "%zu config %s\n", i, configs->v[k]);
-                for (size_t k = 0; k < hooks->n; k++)
-                        buf_put_fmt(&all, "%zu hooks %s\n", i, hooks->v[k]);
+                        *hooks = classify_named(w->live->v[i].classify, &configs, &run);
+                put_all(&all, i, "config", configs);
+                put_all(&all, i, "hooks", hooks);
+                put_all(&all, i, "run", &run->trees);
+                put_all(&all, i, "run", &run->files);
+                put_all(&all, i, "run", &run->dirs);
+                put_all(&all, i, "run", &run->attributes);
         }
         if (w->named && strcmp(w->named, buf_cstr(&all)) == 0)
                 return;
@@ -121,8 +142,10 @@ void live_heed_named(struct watch *w)
         w->named = str_dup(buf_cstr(&all));
         for (size_t i = 0; i < w->live->n; i++) {
                 struct named l = {w, i};
+                const struct git_words *run;
                 const struct strs *configs,
-                        *hooks = classify_named(w->live->v[i].classify, &configs);
+                        *hooks = classify_named(w->live->v[i].classify, &configs, &run);
+                heed_run(w, i, run);
                 for (size_t k = 0; k < configs->n; k++)
                         live_heed_file(w, i, configs->v[k]);
                 for (size_t k = 0; k < hooks->n; k++) {

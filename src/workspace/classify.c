@@ -579,8 +579,10 @@ void classify_forget(struct classify *c)
         c->path.len = c->levels_n = c->git_n = 0;
 }
 
-const struct strs *classify_named(const struct classify *c, const struct strs **configs)
+const struct strs *classify_named(const struct classify *c, const struct strs **configs,
+                                  const struct git_words **run)
 {
         *configs = &c->said.configs;
+        *run = &c->said.named;
         return &c->said.hooks;
 }

@@ -8,6 +8,8 @@
 
 #include "workspace/change.h"
 
+struct git_words;
+
 struct classify;
 
 /* classify_new(root, classes): never NULL; both are borrowed. ${classes} NULL: the built-in tables.
@@ -37,12 +39,13 @@ void classify_place(struct classify *, const char *path, enum ws_kind, struct fi
 
 /* For who judges on while a tree changes. classify_makes_git(verdict): does this file complete a
  * git directory, where there was none? classify_forget(c): directories may have another shape now.
- * classify_named(c, configs): directories of hooks and files of configuration that the root's own
- * settings name; they are the classifier's. */
+ * classify_named(c, configs, run): directories of hooks, files of configuration and what git runs, as
+ * settings name them, from the root on; they are the classifier's. */
 bool classify_makes_git(const struct file_class_verdict *);
 void classify_forget(struct classify *);
 /* classify_is_git_part(name): may a path within a git directory begin with this component? */
 bool classify_is_git_part(const char *name);
-const struct strs *classify_named(const struct classify *, const struct strs **configs);
+const struct strs *classify_named(const struct classify *, const struct strs **configs,
+                                  const struct git_words **run);
 
 #endif

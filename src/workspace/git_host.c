@@ -23,6 +23,7 @@ void git_host_free(struct git_host *h)
         strs_free(&h->hooks);
         strs_free(&h->linked);
         strs_free(&h->configs);
+        git_words_free(&h->named);
 }
 
 char *git_host_real(const char *path)
@@ -156,6 +157,7 @@ static void add_setting(struct git_host *h, const struct git_user *u, const char
                 if (*path == '/')
                         add(&h->configs, path);
         }
+        git_words_add(&h->named, u, e, bases);
         if (strcmp(e->key, "core.hookspath") != 0)
                 return;
         /* From where the hook runs: the top of the work tree, or the git directory after a push. */

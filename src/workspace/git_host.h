@@ -1,7 +1,8 @@
-/* git_host.h - what the host's own repositories say of other files: where hooks are, and which files
- * are configuration. git has several places for its settings: the directory that all work trees of a
- * repository share, that of one work tree (a linked one or a submodule has a `.git` file that names
- * it), the user's and the machine's files, and whatever any of these include.
+/* git_host.h - what the host's own repositories say of other files: where hooks are, which files are
+ * configuration, and which are run because a setting names them. git has several places for its
+ * settings: the directory that all work trees of a repository share, that of one work tree (a linked
+ * one or a submodule has a `.git` file that names it), the user's and the machine's files, and
+ * whatever any of these include.
  *
  * Reads on the host, by name and through links, small regular files only. A live box may have written
  * them: nothing here is believed, it only makes more files ask. Runs no git. */
@@ -9,15 +10,17 @@
 #define WORKSPACE_GIT_HOST_H
 
 #include "base/strs.h"
+#include "workspace/git_words.h"
 
 #include <stdbool.h>
 
 /* Absolute paths, as they are said and where that really leads; with ".." in them, perhaps. */
 struct git_host {
-        struct strs hooks;   /* directories */
-        struct strs linked;  /* what links in them lead to */
-        struct strs configs; /* files */
-        size_t looked_n;     /* entries of directories: bounded */
+        struct strs hooks;      /* directories */
+        struct strs linked;     /* what links in them lead to */
+        struct strs configs;    /* files */
+        struct git_words named; /* by settings that run something */
+        size_t looked_n;        /* entries of directories: bounded */
 };
 void git_host_free(struct git_host *);
 #define _cleanup_git_host_ __attribute__((cleanup(git_host_free)))

@@ -140,9 +140,10 @@ static void test_meanwhile(int dir_fd, char *dir)
         struct ws_root now = {.kind = WS_ROOT_LIVE, .host = dir, .host_fd = dir_fd};
         struct file_class_verdict v;
         const struct strs *configs = NULL;
+        const struct git_words *run = NULL;
         ws_view_add(&now.after, dir_fd, false);
         struct classify *c = classify_new(&now, NULL);
-        const struct strs *hooks = classify_named(c, &configs);
+        const struct strs *hooks = classify_named(c, &configs, &run);
         check(strs_has(hooks, "tools/hooks"), "hooks that settings name", "are not among %zu",
               hooks->n);
         check(strs_has(configs, "shared.cfg"), "configuration that settings name",
