@@ -9,13 +9,18 @@
 #include "policy/git_shape.h"
 #include "session/secret_mask_int.h"
 #include "session/start.h"
+#include "workspace/scan.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { FIFOS_MAX = 4096, MASK_LAYERS_MAX = 512 };
 
 /* mask_lay(layer_fd, path, err): a file without content, and the directories above it. */
 static int mask_lay(int layer_fd, const char *path, struct err *err)
@@ -51,6 +56,68 @@ static void mask_paths(const struct secret_mask_tree *t, const struct secret_mas
                         strs_add(paths, found.v[i]);
 }
 
+/* FIFOs that a box made, for all of its layers, the topmost first. */
+struct mask_fifos {
+        int layers[MASK_LAYERS_MAX];
+        size_t layers_n, at; /* ${at}: the layer that is looked through */
+        struct strs *paths;
+        bool is_over;
+};
+
+/* mask_is_hidden(f, path): a layer above has something else there, or in place of a directory on the
+ * way. */
+static bool mask_is_hidden(const struct mask_fifos *f, const char *path)
+{
+        for (size_t i = 0; i < f->at; i++)
+                for (const char *p = strchr(path, '/');; p = strchr(p + 1, '/')) {
+                        struct stat st;
+                        _cleanup_free_ char *part =
+                                p ? str_fmt("%.*s", (int)(p - path), path) : str_dup(path);
+                        if (fstatat(f->layers[i], part, &st, AT_SYMLINK_NOFOLLOW) < 0)
+                                break;
+                        if (!p || !S_ISDIR(st.st_mode))
+                                return true;
+                }
+        return false;
+}
+
+static enum scan_next mask_fifo(void *ctx, int dir_fd, const char *name, const char *path,
+                                unsigned char type)
+{
+        struct mask_fifos *f = ctx;
+        (void)dir_fd;
+        (void)name;
+        /* Nor does git get to where a path is too long. */
+        if (type != DT_FIFO || strlen(path) >= PATH_MAX || mask_is_hidden(f, path))
+                return SCAN_GO;
+        f->is_over = f->paths->n >= FIFOS_MAX;
+        if (!f->is_over)
+                strs_add(f->paths, path);
+        return f->is_over ? SCAN_STOP : SCAN_GO;
+}
+
+/* mask_fifos(t, paths, err): what the host itself has there is none of a box's. */
+static int mask_fifos(const struct secret_mask_tree *t, struct strs *paths, struct err *err)
+{
+        struct mask_fifos f = {.paths = paths};
+        if (t->upper_fd >= 0)
+                f.layers[f.layers_n++] = fcntl(t->upper_fd, F_DUPFD_CLOEXEC, 3);
+        for (size_t i = 0; i < t->lowers.n && f.layers_n < MASK_LAYERS_MAX; i++)
+                f.layers[f.layers_n++] = open(t->lowers.v[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        for (; f.at < f.layers_n && !f.is_over; f.at++)
+                if (f.layers[f.at] >= 0)
+                        scan_tree(f.layers[f.at], mask_fifo, &f);
+        for (size_t i = 0; i < f.layers_n; i++)
+                close_fd(&f.layers[i]);
+        if (f.is_over)
+                return err_set(
+                        err, E_REFUSED,
+                        "the box has more than %d FIFOs in %s, and git waits in each one that "
+                        "it opens: remove them in the box",
+                        FIFOS_MAX, t->source);
+        return 0;
+}
+
 /* mask_layer(m, n, paths, err): the layer of one mount. */
 static int mask_layer(const struct errand_mask *m, size_t n, const struct strs *paths,
                       struct err *err)
@@ -76,6 +143,8 @@ static int mask_mount(struct errand_mask *m, const struct box_mount *mount,
         _cleanup_strs_ struct strs paths = {0};
         if (!secret_mask_tree_open(mount, &t))
                 return 0;
+        if (mask_fifos(&t, &paths, err) < 0)
+                return -1;
         mask_paths(&t, list, &paths);
         if (paths.n == 0)
                 return 0;

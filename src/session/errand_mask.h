@@ -1,6 +1,9 @@
 /* errand_mask.h - an errand sees nothing that its box did not see: over every file of the workspace
  * that may hold a secret lies one without content. The stand-ins that the box had are gone when it
- * has ended, and a file may be new since. Files in git directories stay: git wants to read them. */
+ * has ended, and a file may be new since. Files in git directories stay: git wants to read them.
+ *
+ * The same lies over every FIFO that the box made, in git directories too: git would wait in each one
+ * that it opens (`.gitattributes`, an object, a file that a configuration includes). */
 #ifndef SESSION_ERRAND_MASK_H
 #define SESSION_ERRAND_MASK_H
 
@@ -16,7 +19,8 @@ struct errand_mask {
 };
 
 /* errand_mask_make(m, plan, store, id, dir_fd, err): look for what is to be hidden, and make the
- * layers. errand_mask_show(m, plan): they lie over everything else of their mounts.
+ * layers; E_REFUSED when the box has more FIFOs than anybody needs. errand_mask_show(m, plan): they
+ * lie over everything else of their mounts.
  * errand_mask_drop(m): remove and free. */
 int errand_mask_make(struct errand_mask *, const struct session_plan *, const struct store *,
                      const char *id, int dir_fd, struct err *);
