@@ -218,8 +218,7 @@ got=$(cd "$work/ws" && ANTHROPIC_API_KEY=sk-ant-api03-FAKEfakeFAKEfake "$ostiary
 holds "with it it is there" "$got" "from env at api.anthropic.com"
 case $got in *FAKEfakeFAKEfake*) false ;; *) true ;; esac
 check "explain shows no value" $? "$got"
-got=$(cd "$work/ws" && ANTHROPIC_API_KEY=sk-ant-api03-FAKEfakeFAKEfake "$ostiary" run --keep -n banner --profile claude -- sh -c 'echo "<$ANTHROPIC_API_KEY>"' 2>"$work/err")
-"$ostiary" rm -f --yes banner >/dev/null 2>&1
+got=$(cd "$work/ws" && ANTHROPIC_API_KEY=sk-ant-api03-FAKEfakeFAKEfake "$ostiary" run --profile claude -- sh -c 'echo "<$ANTHROPIC_API_KEY>"' 2>"$work/err")
 holds "the box has something of the same shape" "$got" "<sk-ant-api03-"
 case $got in *FAKEfakeFAKEfake*) false ;; *) true ;; esac
 check "that is not the key" $? "$got"

@@ -179,6 +179,21 @@ for mine in "$(processors $$)" "$(processors $$ | grep -o '^[0-9]*')"; do
 	"$ostiary" rm -f "$tag-cpus" >/dev/null
 done
 
+# --- what is said of a box that is gone by then --------------------------------------------------------------
+# The command line is stopped as soon as the box can be found, and goes on when the box is gone.
+banners=0
+for i in 1 2 3 4 5 6 7 8; do
+	"$ostiary" run -n "$tag-brief$i" -- true >/dev/null 2>"$work/banner" &
+	cli=$!
+	until [ -e "$boxes/$tag-brief$i/ctl" ] || is_gone $cli; do :; done
+	kill -STOP $cli 2>/dev/null
+	wait_for 60 test ! -d "$boxes/$tag-brief$i"
+	kill -CONT $cli 2>/dev/null
+	wait $cli
+	banners=$((banners + $(grep -c "^ostiary: box $tag-brief$i, tier ns, .* copy-on-write" "$work/banner")))
+done
+same 'a box that ends at once, and is gone before anybody looks, has its banner' $banners 8
+
 # A first process that takes nothing any more makes nobody wait: not who asks, and not who ends it.
 "$ostiary" run -q -d --name "$tag-deaf" -- sleep 600 >/dev/null
 supervisor=$("$ostiary" ps --json | json '[b["supervisor_pid"] for b in d if b["name"].endswith("-deaf")][0]')

@@ -1,5 +1,5 @@
-/* banner.c - see banner.h. The facts are read from the box's own directory, so that the line cannot
- * say something else than what was started. */
+/* banner.c - see banner.h. Before: what the supervisor says of the box that it has started. After: read
+ * from the box's own directory. */
 #include "cli/banner.h"
 
 #include "base/buf.h"
@@ -11,8 +11,8 @@
 #include "cli/stream.h"
 #include "session/changes.h"
 #include "session/fetched.h"
-#include "session/secret_mask.h"
 #include "session/store.h"
+#include "wire/msg.h"
 #include "workspace/print.h"
 
 #include <ctype.h>
@@ -36,20 +36,16 @@ static char *repository_above(const char *workspace)
         return NULL;
 }
 
-void banner_before(const struct stream *s, const void *store)
+void banner_before(const struct stream *s, const struct msg_started *m)
 {
-        if (s->is_quiet)
+        if (s->is_quiet || !m->tier || !*m->tier)
                 return;
-        _cleanup_close_ int dir = store_box_dir(store, s->id, NULL);
-        struct box_meta m = {0};
-        if (dir < 0 || store_meta_read(dir, s->id, &m, NULL) < 0)
-                return;
-        _cleanup_free_ char *path = out_path(m.workspace);
+        _cleanup_free_ char *path = out_path(m->workspace);
         _cleanup_free_ char *shown = str_quote(path);
         _cleanup_free_ char *where = NULL;
         if (!*shown)
                 where = str_dup("no workspace");
-        else if (m.is_live)
+        else if (m->is_live)
                 where = str_fmt("%s LIVE (what it changes lands at once, commits too: its git "
                                 "directory is the host's; ostiary undo takes it back)",
                                 shown);
@@ -60,20 +56,17 @@ void banner_before(const struct stream *s, const void *store)
         _cleanup_free_ char *key = NULL;
         if (s->is_tty && !s->detach.is_off)
                 key = str_fmt("; detach: Ctrl-%c d", toupper((int)s->detach.base));
-        out_say("box %s, tier %s, %s, %s%s", s->id, *m.tier ? m.tier : "ns", where,
-                *m.grants ? m.grants : "no network", key ? key : "");
-        _cleanup_free_ char *above = repository_above(m.workspace);
+        out_say("box %s, tier %s, %s, %s%s", s->id, m->tier, where,
+                *m->grants ? m->grants : "no network", key ? key : "");
+        _cleanup_free_ char *above = repository_above(m->workspace);
         if (above) {
                 _cleanup_free_ char *top = out_path(above), *words = str_quote(top);
                 out_say("%s is a part of the repository %s, which is not in the box: git does not "
                         "work there; start the box in %s to have it",
                         shown, words, words);
         }
-        box_meta_free(&m);
-        _cleanup_strs_ struct strs masked = {0};
-        secret_mask_words(dir, &masked);
-        for (size_t i = 0; i < masked.n; i++)
-                out_say("%s", masked.v[i]);
+        for (size_t i = 0; i < m->masked.n; i++)
+                out_say("%s", m->masked.v[i]);
 }
 
 /* --- afterwards ---------------------------------------------------------------------------------

@@ -2,11 +2,12 @@
 #ifndef CLI_BANNER_H
 #define CLI_BANNER_H
 
+struct msg_started;
 struct stream;
 
-/* banner_before(s, store): what the box is, where changes go, what it was given; on stderr. For
- * stream.on_started: before that the box has not written down what it is. */
-void banner_before(const struct stream *, const void *store);
+/* banner_before(s, started): what the box is, where changes go, what it was given; on stderr. For
+ * stream.on_started. Looks at nothing of the box: one that ends at once may be gone. */
+void banner_before(const struct stream *, const struct msg_started *);
 
 /* banner_after(s): if the box was kept, what it changed, which of it somebody would run or obey,
  * and how to get at it: three lines at most. With the two of ended_refused that makes five. */

@@ -7,6 +7,7 @@
 #include "cli/out.h"
 #include "cli/runargs.h"
 #include "session/start.h"
+#include "wire/msg.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,9 @@ static int create(struct runargs *r)
         r->opts.is_waiting = true;
         if (session_run(&r->opts, &r->store, &id, &sock, &err) < 0)
                 return out_error(&err);
-        int got = stream_started(sock, &err);
+        struct msg_started started;
+        int got = stream_started(sock, &started, &err);
+        msg_started_free(&started);
         close(sock);
         if (got < 0)
                 return out_error(&err);

@@ -65,16 +65,18 @@ static int resume(struct boxarg *b, const char *word, struct session_opts *how, 
         s->id = b->id;
         if (!is_detached) {
                 s->on_started = banner_before;
-                s->ctx = &b->store;
                 int code = stream_run(s, sock);
                 banner_after(s);
                 return code;
         }
-        int got = stream_started(sock, &err);
+        struct msg_started started;
+        int got = stream_started(sock, &started, &err);
         close(sock);
+        if (got == 0)
+                banner_before(s, &started);
+        msg_started_free(&started);
         if (got < 0)
                 return out_error(&err);
-        banner_before(s, &b->store);
         return boxjson_made(&b->store, b->id, is_json);
 }
 

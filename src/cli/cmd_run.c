@@ -11,6 +11,7 @@
 #include "cli/runargs.h"
 #include "session/start.h"
 #include "session/toolchain.h"
+#include "wire/msg.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,16 +107,18 @@ static int start(struct runargs *r)
         r->stream.id = id;
         if (!r->is_detached) {
                 r->stream.on_started = banner_before;
-                r->stream.ctx = &r->store;
                 int code = stream_run(&r->stream, sock);
                 banner_after(&r->stream);
                 return code;
         }
-        int got = stream_started(sock, &err);
+        struct msg_started started;
+        int got = stream_started(sock, &started, &err);
         close(sock);
+        if (got == 0)
+                banner_before(&r->stream, &started);
+        msg_started_free(&started);
         if (got < 0)
                 return out_error(&err);
-        banner_before(&r->stream, &r->store);
         return boxjson_made(&r->store, id, r->is_json);
 }
 

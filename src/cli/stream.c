@@ -271,15 +271,18 @@ static void end_signals(void)
 
 /* --- from the box ----------------------------------------------------------------------------- */
 
-static void on_started(struct loop *l)
+static void on_started(struct loop *l, struct cur *body)
 {
         struct stream *s = l->s;
         struct err err = {0};
         if (s->is_started)
                 return;
         s->is_started = true;
+        struct msg_started m;
+        (void)msg_started_get(body, &m); /* then it is empty, and the command runs all the same */
         if (s->on_started)
-                s->on_started(s, s->ctx);
+                s->on_started(s, &m);
+        msg_started_free(&m);
         if (s->is_tty && term_raw(&err) < 0)
                 out_error(&err);
         if (s->is_tty)
@@ -359,7 +362,7 @@ static void on_frame(struct loop *l, struct frame *f)
         char *words = NULL;
         switch (f->type) {
         case MSG_STARTED:
-                on_started(l);
+                on_started(l, &f->body);
                 return;
         case MSG_STDOUT:
                 sink_put(&l->out[0], f->body.p, f->body.left);
@@ -566,9 +569,10 @@ int stream_run(struct stream *s, int sock)
         return l.code;
 }
 
-int stream_started(int sock, struct err *err)
+int stream_started(int sock, struct msg_started *started, struct err *err)
 {
         static struct frame f;
+        *started = (struct msg_started){0};
         for (;;) {
                 int r = frame_recv(sock, &f, false);
                 if (r <= 0)
@@ -580,6 +584,8 @@ int stream_started(int sock, struct err *err)
                         ended_failure(&f.body, err);
                 else if (type == MSG_NOTICE && cur_lstr(&f.body, 4096, &words) == 0)
                         ended_notice(false, words);
+                else if (type == MSG_STARTED)
+                        (void)msg_started_get(&f.body, started); /* it is empty then */
                 free(words);
                 frame_release(&f);
                 if (type == MSG_FAILED)

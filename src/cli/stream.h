@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 struct err;
+struct msg_started;
 
 /* What a user may choose about being attached; see stream_flags in runargs.h. */
 struct stream {
@@ -20,8 +21,7 @@ struct stream {
         struct filter_policy terminal;
         struct detach detach;
         /* called once when the command runs, before its first byte is shown; may be NULL */
-        void (*on_started)(const struct stream *, const void *ctx);
-        const void *ctx;
+        void (*on_started)(const struct stream *, const struct msg_started *);
 
         /* what came of it */
         bool is_started;
@@ -34,8 +34,8 @@ struct stream {
  * Returns the exit code of the CLI; every word about why is printed already. */
 int stream_run(struct stream *, int sock);
 
-/* stream_started(sock, err): wait for MSG_STARTED alone (create, run -d). ${sock} stays the
- * caller's. 0, or -1 with what the box said. */
-int stream_started(int sock, struct err *);
+/* stream_started(sock, started, err): wait for MSG_STARTED alone (create, run -d). ${sock} stays the
+ * caller's. 0, or -1 with what the box said; ${started} is the caller's to free in both cases. */
+int stream_started(int sock, struct msg_started *, struct err *);
 
 #endif

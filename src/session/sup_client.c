@@ -208,8 +208,10 @@ static void on_attach(struct client *c, struct frame *f)
         }
         _cleanup_buf_ struct buf tail = {0};
         outlog_tail(&c->sup->log, REPLAY_MAX, &tail);
-        uint32_t started[2] = {0};
-        client_send(c, MSG_STARTED, started, 4);
+        const struct msg_started long_ago = {0};
+        _cleanup_buf_ struct buf started = {0};
+        msg_started_put(&started, &long_ago);
+        client_send(c, MSG_STARTED, started.data, started.len);
         if (tail.len)
                 client_send(c, MSG_REPLAY, tail.data, tail.len);
         c->exec = e;

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "box/weak.h"
 #include "session/ca.h"
+#include "session/secret_mask.h"
 #include "session/sup_door.h"
 #include "wire/door.h"
 
@@ -66,6 +67,26 @@ static int move_in(struct sup *s)
         return 0;
 }
 
+/* send_started(s, e, pid): to those who wait for ${e}, or for the box itself. With all that is said of a
+ * start: a box that ends at once may be gone before anybody looks at its directory. */
+static void send_started(struct sup *s, const struct exec *e, uint32_t pid)
+{
+        struct msg_started m = {.pid = pid};
+        _cleanup_buf_ struct buf b = {0};
+        if (!e || e->id == 1) {
+                m.workspace = str_dup(s->meta.workspace);
+                m.tier = str_dup(s->meta.tier);
+                m.grants = str_dup(s->meta.grants);
+                m.is_live = s->meta.is_live;
+                secret_mask_words(s->dir_fd, &m.masked);
+        }
+        msg_started_put(&b, &m);
+        msg_started_free(&m);
+        for (struct client *c = s->clients; c; c = c->next)
+                if (c->exec == e)
+                        client_send(c, MSG_STARTED, b.data, b.len);
+}
+
 static void on_spawned(struct sup *s, struct frame *f)
 {
         uint32_t id, pid;
@@ -74,11 +95,7 @@ static void on_spawned(struct sup *s, struct frame *f)
         struct exec *e = exec_find(s, id);
         if (!e || e->is_started || !s->is_built || move_in(s) < 0)
                 return;
-        uint8_t body[4] = {(uint8_t)(pid >> 24), (uint8_t)(pid >> 16), (uint8_t)(pid >> 8),
-                           (uint8_t)pid};
-        for (struct client *c = s->clients; c; c = c->next)
-                if (c->exec == e)
-                        client_send(c, MSG_STARTED, body, sizeof body);
+        send_started(s, e, pid);
         exec_started(e, frame_take_fd(f, 0));
 }
 
@@ -172,8 +189,7 @@ static void on_built(struct sup *s)
         s->is_built = true;
         if (s->has_main || move_in(s) < 0)
                 return;
-        for (struct client *c = s->clients; c; c = c->next)
-                client_send(c, MSG_STARTED, "\0\0\0\0", 4);
+        send_started(s, NULL, 0);
 }
 
 /* on_broken(s, f): the box could not be built. */

@@ -66,6 +66,53 @@ int msg_spawn_get(struct cur *c, struct msg_spawn *s)
         return 0;
 }
 
+void msg_started_free(struct msg_started *s)
+{
+        free(s->workspace);
+        free(s->tier);
+        free(s->grants);
+        strs_free(&s->masked);
+        *s = (struct msg_started){0};
+}
+
+static void started_put(struct buf *b, const char *words, size_t max)
+{
+        size_t n = words ? strlen(words) : 0;
+        if (n > max)
+                n = max;
+        buf_put_u32(b, (uint32_t)n);
+        buf_put(b, words, n);
+}
+
+void msg_started_put(struct buf *b, const struct msg_started *s)
+{
+        size_t n = s->masked.n < MSG_STARTED_MASKED_MAX ? s->masked.n : MSG_STARTED_MASKED_MAX;
+        buf_put_u32(b, s->pid);
+        started_put(b, s->workspace, MSG_STARTED_WORDS_MAX);
+        started_put(b, s->tier, MSG_STARTED_WORDS_MAX);
+        started_put(b, s->grants, MSG_STARTED_WORDS_MAX);
+        buf_put_u8(b, s->is_live);
+        buf_put_u32(b, (uint32_t)n);
+        for (size_t i = 0; i < n; i++)
+                started_put(b, s->masked.v[i], MSG_STARTED_LINE_MAX);
+}
+
+int msg_started_get(struct cur *c, struct msg_started *s)
+{
+        uint8_t live;
+        *s = (struct msg_started){0};
+        if (cur_u32(c, &s->pid) < 0 || cur_lstr(c, MSG_STARTED_WORDS_MAX, &s->workspace) < 0 ||
+            cur_lstr(c, MSG_STARTED_WORDS_MAX, &s->tier) < 0 ||
+            cur_lstr(c, MSG_STARTED_WORDS_MAX, &s->grants) < 0 || cur_u8(c, &live) < 0 ||
+            msg_list_get(c, &s->masked, MSG_STARTED_MASKED_MAX, MSG_STARTED_LINE_MAX) < 0 ||
+            c->left) {
+                msg_started_free(s);
+                return -1;
+        }
+        s->is_live = live;
+        return 0;
+}
+
 void msg_ended_free(struct msg_ended *e)
 {
         free(e->words);

@@ -49,7 +49,7 @@ enum msg_type {
         MSG_QUIET, /* empty: this client shows no questions (--quiet), so nobody sees them there */
 
         /* supervisor -> client */
-        MSG_STARTED = 100, /* u32 pid in the box: the command runs */
+        MSG_STARTED = 100, /* struct msg_started: the command runs, or the box waits for one */
         MSG_STDOUT,        /* bytes */
         MSG_STDERR,        /* bytes */
         MSG_ENDED,         /* struct msg_ended: the command, or the box, is over */
@@ -129,6 +129,22 @@ struct msg_spawn {
 void msg_spawn_free(struct msg_spawn *);
 void msg_spawn_put(struct buf *, const struct msg_spawn *);
 int msg_spawn_get(struct cur *, struct msg_spawn *); /* 0 or -1 */
+
+/* What runs now. The box may be gone, with its directory, when this is read: so whatever is told of a
+ * start is in it. */
+struct msg_started {
+        uint32_t pid; /* in the box; 0: nothing runs yet, or it has for long */
+        /* What the box is; "" in all of them when the client did not start it: */
+        char *workspace, *tier, *grants; /* as in struct box_meta */
+        bool is_live;
+        struct strs masked; /* files with secrets, a line for each */
+};
+enum { MSG_STARTED_WORDS_MAX = 8192, MSG_STARTED_MASKED_MAX = 16, MSG_STARTED_LINE_MAX = 2048 };
+
+void msg_started_free(struct msg_started *);
+/* msg_started_put(b, s): what is longer than the bounds above is cut, and so it always fits a frame. */
+void msg_started_put(struct buf *, const struct msg_started *);
+int msg_started_get(struct cur *, struct msg_started *);
 
 /* How something ended. */
 enum msg_end {

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/exitcode.h"
 #include "base/str.h"
+#include "wire/frame.h"
 #include "wire/msg.h"
 
 #include <stdlib.h>
@@ -39,6 +40,45 @@ static void spawn(void)
         c = cur_of(none.data, none.len);
         CHECK("a command without a word is refused", msg_spawn_get(&c, &out) == -1);
         msg_spawn_free(&in);
+}
+
+static void started(void)
+{
+        _cleanup_buf_ struct buf b = {0}, most = {0};
+        struct msg_started in = {.pid = 7,
+                                 .workspace = str_dup("/w"),
+                                 .tier = str_dup("ns"),
+                                 .grants = str_dup("no network"),
+                                 .is_live = true},
+                           out;
+        strs_add(&in.masked, "masked 1 value in .env");
+        msg_started_put(&b, &in);
+        struct cur c = cur_of(b.data, b.len);
+        CHECK("started", msg_started_get(&c, &out) == 0 && out.pid == 7 && out.is_live &&
+                                 !strcmp(out.workspace, "/w") && !strcmp(out.tier, "ns") &&
+                                 !strcmp(out.grants, "no network") && out.masked.n == 1 &&
+                                 !strcmp(out.masked.v[0], in.masked.v[0]));
+        msg_started_free(&out);
+        bool is_refused = true;
+        for (size_t n = 0; n < b.len; n++) {
+                c = cur_of(b.data, n);
+                is_refused &= msg_started_get(&c, &out) == -1 && !out.tier;
+        }
+        CHECK("started cut anywhere is refused", is_refused);
+
+        free(in.grants);
+        in.grants = malloc(100001);
+        memset(in.grants, 'g', 100000);
+        in.grants[100000] = 0;
+        for (int i = 0; i < 1000; i++)
+                strs_add(&in.masked, in.grants);
+        msg_started_put(&most, &in);
+        c = cur_of(most.data, most.len);
+        CHECK("whatever is said of a start fits a frame",
+              most.len <= FRAME_INLINE_MAX && msg_started_get(&c, &out) == 0 &&
+                      out.masked.n == MSG_STARTED_MASKED_MAX);
+        msg_started_free(&out);
+        msg_started_free(&in);
 }
 
 static void ended(void)
@@ -125,6 +165,7 @@ static void lists(void)
 int main(void)
 {
         spawn();
+        started();
         ended();
         info();
         lists();
