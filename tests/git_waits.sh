@@ -1,7 +1,8 @@
 #!/bin/bash
 # suite: test=user soak=root,user timeout=400
 # tier: what is kept, and who waits for whom, is the same for every user
-# git_waits.sh - what would keep git or a person waiting: FIFOs where git opens files.
+# git_waits.sh - what would keep git or a person waiting, and what would be lost: FIFOs where git opens files,
+# and `rm` beside an `apply`.
 set -u
 . "$(dirname "$0")/lib_life.sh"
 . "$here/lib_review.sh"
@@ -37,5 +38,57 @@ box "$tag-ft" "$COMMIT; mkdir p; python3 -c 'import os
 for n in range(4097): os.mkfifo(\"p/%d\" % n)'"
 say "$ostiary" diff "$tag-ft"
 holds 'more of them than anybody needs are refused with a sentence' "$out$err" 'more than 4096 FIFOs'
+
+# --- rm beside apply ----------------------------------------------------------------------------------------------------
+repo beside
+box "$tag-b" 'echo x >>a; echo n >n'
+# An apply that waits for its answer, on a terminal.
+cat >"$work/asks.py" <<'PY'
+import os, pty, sys, time
+pid, fd = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[2], sys.argv[2:])
+shown, work = b"", sys.argv[1]
+while True:
+    try:
+        got = os.read(fd, 65536)
+    except OSError:
+        break
+    shown += got
+    if got and shown.rstrip().endswith(b"]"):
+        open(work + "/asked", "w").close()
+        while not os.path.exists(work + "/go"):
+            time.sleep(0.02)
+        os.write(fd, b"y\n")
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) & 255)
+PY
+python3 "$work/asks.py" "$work" "$ostiary" apply "$tag-b" &
+applying=$!
+wait_for 60 test -e "$work/asked"
+check 'an apply asks' $? 'it does not'
+say "$ostiary" rm --yes "$tag-b"
+same 'rm beside it is refused' "$code $([ -d "$boxes/$tag-b" ] && echo there)" '122 there'
+same 'with a sentence, which names no --force' "$(grep -c "box $tag-b is being applied .* has ended\$" <<<"$err")" 1
+say "$ostiary" rm --force "$tag-b"
+same 'with --force too' "$code" 122
+: >"$work/go"
+wait "$applying"
+same 'the apply has what it was about' "$(cat n 2>/dev/null)" n
+say "$ostiary" rm --yes "$tag-b"
+same 'and then the box can go' "$code" 0
+# And while it works: whichever comes first, neither ends half way.
+for i in 1 2 3 4 5 6; do
+	repo "race$i"
+	box "$tag-r$i" "for n in \$(seq 200); do echo \$n >f\$n; done; $COMMIT"
+	"$ostiary" apply --yes "$tag-r$i" >"$work/apply.out" 2>&1 &
+	applying=$!
+	[ "$i" -lt 4 ] || wait_for 60 test -e f1 || :
+	say "$ostiary" rm --yes "$tag-r$i"
+	wait "$applying"
+	apply_code=$?
+	case "$code $apply_code" in "0 0" | "122 0" | "0 121" | "0 122") true ;; *) false ;; esac
+	check "apply beside rm, $i" $? "rm $code: $err; apply $apply_code: $(cat "$work/apply.out")"
+	"$ostiary" rm --force "$tag-r$i" >/dev/null 2>&1
+done
 remove_boxes
 exit $bad

@@ -12,6 +12,7 @@
 #include "cli/out.h"
 #include "cli/undo_conf.h"
 #include "session/pending.h"
+#include "session/store.h"
 #include "session/undo_refs.h"
 
 #include <stdio.h>
@@ -150,6 +151,9 @@ static int run(int argc, char **argv)
         if (read_yes(&a, &j, yes) != 0 || check(&a, &j) != 0)
                 return a.exit_code;
         if (boxpaths_find(&p, &err) < 0)
+                return out_error(&err);
+        _cleanup_close_ int in_use = store_box_use(&p.box.store, p.box.id, &err);
+        if (in_use < 0)
                 return out_error(&err);
         _cleanup_box_changes_ struct changes c = {.box_fd = -1, .frozen_fd = -1};
         if (changes_open(&c, &p.box.store, p.box.id, 0, &err) < 0 || changes_gone(&c, &err) < 0 ||

@@ -18,6 +18,7 @@
 #include "session/pending.h"
 #include "session/snapshots.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -182,7 +183,7 @@ static int rm_one(struct boxarg *b, const void *ctx, struct err *err)
                 r = 0; /* it held nothing, and so removed itself when it was ended */
         if (r == 0 && has_group)
                 boxend_sweep_groups(&b->store);
-        if (r < 0 && !is_forced && err->code == E_REFUSED)
+        if (r < 0 && !is_forced && err->code == E_REFUSED && err->sys != EBUSY)
                 err_hint(err, "or: ostiary rm --force %s", b->id);
         return r;
 }

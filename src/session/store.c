@@ -1,8 +1,8 @@
 /* store.c - the boxes of this user: making, finding, listing and removing them.
  *
  * Called by every command that names a box and by session_run. Removing happens only under the
- * box's own lock, so a living box cannot lose its directory; what a removal left half done is
- * swept. */
+ * box's own lock, so a living box cannot lose its directory, and beside nobody who applies it; what a
+ * removal left half done is swept. */
 #include "session/store.h"
 
 #include "base/beneath.h"
@@ -15,11 +15,12 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 
-enum { NAME_LEN_MAX = 40 };
+enum { NAME_LEN_MAX = 40, USE_WAIT_MS = 3000, USE_STEP_MS = 20, REMOVE_TRIES = 100 };
 #define FRESH ".new-"  /* a box that has no name yet */
 #define GONE  ".gone-" /* a box on its way out */
 
@@ -257,7 +258,55 @@ static int discard(int boxes, const char *id, struct err *err)
         snprintf(gone, sizeof gone, GONE "%s-%d", id, (int)getpid());
         if (renameat(boxes, id, boxes, gone) < 0)
                 return errno == ENOENT ? 0 : err_sys(err, "remove box %s", id);
+        /* Who was looking at it (diff, ps) may put a note into it meanwhile. */
+        for (int i = 0; i < REMOVE_TRIES; i++) {
+                struct err why = {0};
+                if (beneath_remove_tree(boxes, gone, &why) == 0)
+                        return 0;
+                if (why.sys != ENOTEMPTY && why.sys != EEXIST)
+                        break;
+        }
         return beneath_remove_tree(boxes, gone, err);
+}
+
+int store_box_use(const struct store *s, const char *id, struct err *err)
+{
+        struct stat mine, there;
+        _cleanup_close_ int fd = store_box_dir(s, id, err);
+        if (fd < 0)
+                return -1;
+        if (flock(fd, LOCK_SH | LOCK_NB) < 0)
+                return err_set(err, E_REFUSED, "box %s is being removed", id);
+        /* Who removes has the lock until it is gone: so it may be now. */
+        _cleanup_close_ int now = store_box_dir(s, id, err);
+        if (now < 0)
+                return -1;
+        if (fstat(fd, &mine) < 0 || fstat(now, &there) < 0 || mine.st_ino != there.st_ino)
+                return err_set(err, E_ABSENT, "box %s was removed", id);
+        return take_fd(&fd);
+}
+
+/* shut_out(dir, id, err): nobody uses it, and from now on nobody does. The descriptor, or -1. */
+static int shut_out(int dir, const char *id, struct err *err)
+{
+        const struct timespec step = {.tv_nsec = USE_STEP_MS * 1000000L};
+        _cleanup_close_ int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0)
+                return err_sys(err, "open the directory of box %s", id);
+        for (int left_ms = USE_WAIT_MS; left_ms > 0; left_ms -= USE_STEP_MS) {
+                if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+                        return take_fd(&fd);
+                if (errno != EWOULDBLOCK && errno != EINTR)
+                        return err_sys(err, "lock box %s", id);
+                nanosleep(&step, NULL);
+        }
+        err_set(err, E_REFUSED,
+                "box %s is being applied by another ostiary, and stays: come again when that has "
+                "ended",
+                id);
+        if (err)
+                err->sys = EBUSY;
+        return -1;
 }
 
 int store_remove(const struct store *s, const char *id, struct err *err)
@@ -274,8 +323,8 @@ int store_remove(const struct store *s, const char *id, struct err *err)
                                id);
         if (lock < 0 && errno != ENOENT)
                 return -1;
-
-        return discard(boxes, id, err);
+        _cleanup_close_ int alone = shut_out(dir, id, err);
+        return alone < 0 ? -1 : discard(boxes, id, err);
 }
 
 int store_discard(const struct store *s, const char *id, struct err *err)

@@ -112,7 +112,12 @@ int store_meta_read(int dir_fd, const char *id, struct box_meta *, struct err *)
 int store_list(const struct store *, struct box_meta **, size_t *, struct err *);
 void store_list_free(struct box_meta *, size_t);
 
-/* store_remove(s, id, err): delete everything of a box that is not alive. */
+/* store_box_use(s, id, err): something of the box is on its way to the host: it is not removed before the
+ * descriptor that this returns is closed. Any number of users; -1 when it is gone or being removed. */
+int store_box_use(const struct store *, const char *id, struct err *);
+
+/* store_remove(s, id, err): delete everything of a box that is not alive. One that is in use is waited
+ * for, some seconds, and then refused, with EBUSY. */
 int store_remove(const struct store *, const char *id, struct err *);
 
 /* store_discard(s, id, err): the same for a box whose lock the caller holds. */
