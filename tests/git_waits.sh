@@ -1,8 +1,8 @@
 #!/bin/bash
 # suite: test=user soak=root,user timeout=400
 # tier: what is kept, and who waits for whom, is the same for every user
-# git_waits.sh - what would keep git or a person waiting, and what would be lost: FIFOs where git opens files,
-# and `rm` beside an `apply`.
+# git_waits.sh - what would keep git or a person waiting, and what would be lost: FIFOs where git opens files, repositories
+# below ignored directories, and `rm` beside an `apply`.
 set -u
 . "$(dirname "$0")/lib_life.sh"
 . "$here/lib_review.sh"
@@ -38,6 +38,26 @@ box "$tag-ft" "$COMMIT; mkdir p; python3 -c 'import os
 for n in range(4097): os.mkfifo(\"p/%d\" % n)'"
 say "$ostiary" diff "$tag-ft"
 holds 'more of them than anybody needs are refused with a sentence' "$out$err" 'more than 4096 FIFOs'
+
+# --- repositories below what is ignored ---------------------------------------------------------------------------------
+repo ignored
+echo /build/ >.gitignore && git add . && git commit -qm ignore
+box "$tag-i" 'echo x >>a; mkdir build; git init -q build/own; cd build/own; echo w >w; git add w; git commit -qm work'
+say "$ostiary" diff "$tag-i"
+holds 'diff names a repository below an ignored directory' "$out" 'a repository that only the box has: build/own; --all shows its commits'
+say "$ostiary" diff --all "$tag-i"
+holds 'and --all its commits' "$out" 'build/own: main: 1 new commit'
+say "$ostiary" apply --yes "$tag-i"
+say "$ostiary" rm "$tag-i"
+same 'rm does not delete it without asking' "$code $([ -d "$boxes/$tag-i" ] && echo there)" '64 there'
+holds 'and names it' "$err" 'commits in repositories of its own below ignored directories: build/own'
+same 'ps says that the box holds something' "$("$ostiary" ps -a --json | json '[b["has_changes"] for b in d if b["id"] == "'"$tag-i"'"]')" '[True]'
+say "$ostiary" rm --yes "$tag-i"
+same 'with --yes it does' "$code $([ -d "$boxes/$tag-i" ] || echo gone)" '0 gone'
+box "$tag-c" 'echo y >>a && mkdir build && git clone -q --no-hardlinks . build/dep && git init -q build/empty'
+say "$ostiary" apply --yes "$tag-c"
+say "$ostiary" rm "$tag-c"
+same 'what a build cloned, and an empty one, are output like any other' "$code" 0
 
 # --- rm beside apply ----------------------------------------------------------------------------------------------------
 repo beside

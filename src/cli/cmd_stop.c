@@ -188,16 +188,30 @@ static int rm_one(struct boxarg *b, const void *ctx, struct err *err)
         return r;
 }
 
-/* unreviewed(ids, names, with_alive): those that hold work which nobody applied; a box that runs
+/* unreviewed_repos(b, repos): those below ignored directories, which nobody sees who does not look. */
+static void unreviewed_repos(const struct boxarg *b, struct out_names *repos)
+{
+        _cleanup_strs_ struct strs found = {0};
+        pending_repos(&b->store, b->id, &found);
+        for (size_t i = 0; i < found.n; i++) {
+                _cleanup_free_ char *shown = str_quote(found.v[i]);
+                out_names_add(repos, shown);
+        }
+}
+
+/* unreviewed(ids, names, repos, with_alive): those that hold work which nobody applied; a box that runs
  * may, and is left out where it stays anyway. */
-static size_t unreviewed(const struct strs *ids, struct out_names *names, bool with_alive)
+static size_t unreviewed(const struct strs *ids, struct out_names *names, struct out_names *repos,
+                         bool with_alive)
 {
         for (size_t i = 0; i < ids->n; i++) {
                 struct boxarg b;
                 struct box_meta m = {0};
                 if (boxarg_find(&b, ids->v[i], NULL) == 0 && boxarg_meta(&b, &m, NULL) == 0 &&
-                    (box_state_is_alive(m.state) ? with_alive : pending_holds(&b.store, &m)))
+                    (box_state_is_alive(m.state) ? with_alive : pending_holds(&b.store, &m))) {
                         out_names_add(names, b.id);
+                        unreviewed_repos(&b, repos);
+                }
                 box_meta_free(&m);
                 boxarg_free(&b);
         }
@@ -208,15 +222,20 @@ static size_t unreviewed(const struct strs *ids, struct out_names *names, bool w
  * asked; without one nothing of the line is done. 0, or the exit code. */
 static int confirm(const struct strs *ids, bool with_alive)
 {
-        struct out_names names = {0};
+        struct out_names names = {0}, repos = {0};
         bool has_terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && !envelope_is_on();
         int code = 0;
-        if (unreviewed(ids, &names, with_alive)) {
+        if (unreviewed(ids, &names, &repos, with_alive)) {
                 _cleanup_free_ char *list = out_names_words(&names);
+                _cleanup_free_ char *own = out_names_words(&repos);
                 _cleanup_free_ char *words =
-                        str_fmt("%llu of %zu box%s hold%s work that was not applied (%s)",
+                        str_fmt("%llu of %zu box%s hold%s work that was not applied (%s)%s%s",
                                 (unsigned long long)names.n, ids->n, ids->n == 1 ? "" : "es",
-                                names.n == 1 ? "s" : "", list);
+                                names.n == 1 ? "s" : "", list,
+                                repos.n ? ", and commits in repositories of its own below ignored "
+                                          "directories: "
+                                        : "",
+                                own);
                 _cleanup_free_ char *question = str_fmt("%s. Delete it for good? [y/N]", words);
                 _cleanup_free_ char *sentence =
                         str_fmt("%s: nothing was deleted; ostiary diff BOX shows it, --yes deletes "
@@ -228,6 +247,7 @@ static int confirm(const struct strs *ids, bool with_alive)
                         code = EXIT_NEGATIVE;
         }
         strs_free(&names.v);
+        strs_free(&repos.v);
         return code;
 }
 

@@ -220,6 +220,24 @@ static int tell_ignored(struct diff *d, const struct ws_tally *t, struct err *er
         return 0;
 }
 
+/* tell_output(d, t): repositories among what is ignored. Their commits come with nothing else. */
+static int tell_output(struct diff *d, const struct ws_tally *t, struct err *err)
+{
+        struct out_names names = {0};
+        for (size_t i = 0; i < t->git_output.n; i++) {
+                _cleanup_free_ char *name = diff_name(d, t->git_output.v[i]);
+                out_names_add(&names, name);
+        }
+        _cleanup_free_ char *list = out_names_words(&names);
+        size_t n = t->git_output.n;
+        strs_free(&names.v);
+        return n ? diff_note(d, err,
+                             "ignored, with a repository that only the box has: %s; --all shows %s "
+                             "commits, apply --all brings them",
+                             list, n == 1 ? "its" : "their")
+                 : 0;
+}
+
 static int on_root(struct diff *d, struct ws_query *q, struct err *err)
 {
         const struct ws_root *root = &d->c->roots.v[d->root];
@@ -259,6 +277,8 @@ static int on_root(struct diff *d, struct ws_query *q, struct err *err)
                 rc = flush_home(d, err);
         if (rc == 0)
                 rc = tell_ignored(d, &t, err);
+        if (rc == 0 && !is_limited)
+                rc = tell_output(d, &t, err);
         ws_changes_free(&l.all);
         ws_tally_free(&t);
         return rc ? -1 : 0;

@@ -14,6 +14,7 @@
 #include "session/fetched.h"
 #include "session/store.h"
 #include "workspace/apply.h"
+#include "workspace/git_own.h"
 #include "workspace/scan.h"
 
 #include <fcntl.h>
@@ -76,6 +77,18 @@ static bool wrote_any(const struct ws_root *r)
         return has_any;
 }
 
+/* own_repos(c, root, t, repos): of what is ignored. */
+static void own_repos(const struct changes *c, const struct ws_root *root, const struct ws_tally *t,
+                      struct strs *repos)
+{
+        for (size_t i = 0; i < t->git_output.n; i++) {
+                if (!git_own_commits(&root->after, t->git_output.v[i]))
+                        continue;
+                _cleanup_free_ char *name = changes_name(c, root, t->git_output.v[i]);
+                strs_add(repos, name);
+        }
+}
+
 /* pending_files(d, trees, err): all but the commits: 1, 0 or -1; 0 also with doubts in ${d}. ${trees}:
  * work trees whose git directories the box touched. */
 static int pending_files(struct doubts *d, struct strs *trees, struct err *err)
@@ -100,10 +113,13 @@ static int pending_files(struct doubts *d, struct strs *trees, struct err *err)
                 for (size_t k = 0; k < t.git_trees.n; k++)
                         if (!strs_has(trees, t.git_trees.v[k]))
                                 strs_add(trees, t.git_trees.v[k]);
+                _cleanup_strs_ struct strs repos = {0};
+                if (rc == 0)
+                        own_repos(c, r, &t, &repos);
                 ws_tally_free(&t);
                 if (rc != 0)
                         return rc;
-                if (has_output && !was_applied)
+                if (repos.n || (has_output && !was_applied))
                         return 1;
         }
         return 0;
@@ -167,6 +183,28 @@ static int pending_look(const struct store *s, const char *id, int64_t known_us,
 int pending_any(const struct store *s, const char *id, struct err *err)
 {
         return pending_look(s, id, 0, err);
+}
+
+static int on_any(void *ctx, const struct ws_change *c)
+{
+        (void)ctx;
+        (void)c;
+        return 0;
+}
+
+void pending_repos(const struct store *s, const char *id, struct strs *repos)
+{
+        _cleanup_box_changes_ struct changes c = {.box_fd = -1, .frozen_fd = -1};
+        if (changes_open(&c, s, id, 0, NULL) < 0)
+                return; /* who asks is told so by pending_any */
+        for (size_t i = 0; i < c.roots.n; i++) {
+                struct ws_query q;
+                struct ws_tally t = {0};
+                if (c.roots.v[i].kind == WS_ROOT_COW && changes_query(&c, i, &q) &&
+                    ws_walk(&c.roots.v[i], &q, on_any, NULL, &t, NULL) == 0)
+                        own_repos(&c, &c.roots.v[i], &t, repos);
+                ws_tally_free(&t);
+        }
 }
 
 bool pending_holds(const struct store *s, const struct box_meta *m)

@@ -9,11 +9,16 @@
 struct box_meta;
 struct err;
 struct store;
+struct strs;
 
 /* pending_any(store, id, err): 1, 0, or -1 when it cannot be told. Stops at the first change it
  * finds; build output that is ignored counts as long as nothing of the box was ever applied; our
  * own stand-ins and the home never do; a commit that the host does not have does. */
 int pending_any(const struct store *, const char *id, struct err *);
+
+/* pending_repos(store, id, repos): repositories with commits that only the box has, below directories
+ * that are ignored, as their user writes them: apply does not bring them by itself. They count above. */
+void pending_repos(const struct store *, const char *id, struct strs *repos);
 
 /* pending_holds(store, m): the same for lists of boxes: looks at the layers only where something
  * was written, and believes what an earlier look found out about commits. What cannot be told of a

@@ -20,6 +20,7 @@ void ws_tally_free(struct ws_tally *t)
                 free(t->ignored[i].path);
         free(t->ignored);
         strs_free(&t->git_trees);
+        strs_free(&t->git_output);
         *t = (struct ws_tally){0};
 }
 

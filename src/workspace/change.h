@@ -73,6 +73,9 @@ struct ws_tally {
          * the top of it). */
         struct strs git_trees; /* at most WS_GIT_TREES_MAX; those beyond are counted: */
         uint64_t git_more_n;
+        /* Repositories that only the box has, below a directory that is ignored: mostly what a build
+         * fetched, and so not among the others unless the query has with_ignored. */
+        struct strs git_output; /* at most WS_GIT_TREES_MAX */
 };
 enum { WS_GIT_TREES_MAX = 4096 };
 void ws_tally_free(struct ws_tally *);

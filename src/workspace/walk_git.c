@@ -40,6 +40,13 @@ static bool is_output(const struct walk *w, const struct walk_frame *f, bool was
         return f->ignored && !was_there && !w->query->with_ignored;
 }
 
+static void note_output(struct walk *w, const char *path, size_t len)
+{
+        struct strs *repos = &w->tally->git_output;
+        if (repos->n < WS_GIT_TREES_MAX)
+                strs_addf(repos, "%.*s", (int)len, path);
+}
+
 bool walk_git_is_name(const struct walk *w, const char *name)
 {
         return is_cow(w) && strcmp(name, ".git") == 0;
@@ -49,8 +56,11 @@ void walk_git_name(struct walk *w, struct walk_frame *f, const struct ws_change 
 {
         bool was_there = c->before.kind != WS_NONE;
         f->holds_git |= was_there;
-        if (!is_output(w, f, was_there))
-                note(w, c->path, f->path_len ? f->path_len - 1 : 0);
+        size_t len = f->path_len ? f->path_len - 1 : 0;
+        if (is_output(w, f, was_there))
+                note_output(w, c->path, len);
+        else
+                note(w, c->path, len);
 }
 
 /* is_ground(f): is the directory of the frame one of git's? One that the host has and that the
@@ -81,7 +91,9 @@ bool walk_git_is_dir(struct walk *w, struct walk_frame *f, struct walk_frame *su
         if (!is_cow(w))
                 return false;
         bool is_git = is_ground(sub), was_there = c->before.kind != WS_NONE;
-        if ((is_git || sub->is_made_git) && !is_output(w, f, was_there))
+        if (is_git && is_output(w, f, was_there))
+                note_output(w, c->path, strlen(c->path));
+        else if ((is_git || sub->is_made_git) && !is_output(w, f, was_there))
                 note(w, c->path, strlen(c->path));
         f->holds_git |= is_git && was_there;
         return is_git;
