@@ -311,6 +311,9 @@ box "$tag-sub" 'cd lib; git checkout -q main; echo x >>a; git commit -qam inlib;
 say "$ostiary" apply "$tag-sub" --yes
 same 'a submodule moves before what points to it' "$(git -C lib log -1 --format=%s) $(git log -1 --format=%s) $(git status --porcelain)" 'inlib bump '
 
+say "$ostiary" run --name "$tag-lines" -- sh -c 'cd lib; git checkout -q main; echo y >>a; git commit -qam inlib; cd ..; git add lib; git commit -qm bump'
+holds 'the closing lines say in which repository a branch is' "$err" 'main in lib'
+
 repo shadow
 mkdir sub && echo 1 >sub/x && git add -A && git commit -qm sub
 box "$tag-sh" 'echo box >>sub/x; git commit -qam box; git init -q sub; git -C sub add x; git -C sub commit -qm n'

@@ -13,16 +13,9 @@
 
 enum { LISTED_MAX = 30 };
 
-/* git_in(r): " in lib/sub", or "" for the workspace's own. */
-static char *git_in(const struct git_repo *r)
-{
-        _cleanup_free_ char *path = str_quote(r->path);
-        return *r->path ? str_fmt(" in %s", path) : str_dup("");
-}
-
 void apply_git_list(const struct git_repo *r, const struct git_ref *ref)
 {
-        _cleanup_free_ char *words = refwords(ref), *in = git_in(r);
+        _cleanup_free_ char *words = refwords(ref), *in = refwords_in(r);
         fprintf(stderr, "%zu new commit%s on %s%s:\n", ref->commits_all,
                 ref->commits_all == 1 ? "" : "s", words, in);
         for (size_t i = 0; i < ref->commits_n && i < LISTED_MAX; i++) {
@@ -85,7 +78,7 @@ static void tell_taken(const struct apply_job *j, const struct landing_unit *u, 
 {
         const struct git_repo *r = u->repo;
         const struct git_ref *ref = &r->refs[k];
-        _cleanup_free_ char *words = refwords(ref), *in = git_in(r);
+        _cleanup_free_ char *words = refwords(ref), *in = refwords_in(r);
         _cleanup_free_ char *local = str_quote(ref->local);
         const char *plural = ref->commits_all == 1 ? "" : "s";
         const char *would = j->l.is_dry ? "would take" : "took";
@@ -119,7 +112,7 @@ static void tell_classes(const struct git_ref *ref)
 static void tell_ref(const struct apply_job *j, const struct landing_unit *u, size_t k)
 {
         const struct git_ref *ref = &u->repo->refs[k];
-        _cleanup_free_ char *words = refwords(ref), *in = git_in(u->repo);
+        _cleanup_free_ char *words = refwords(ref), *in = refwords_in(u->repo);
         switch (u->refs[k]) {
         case FATE_TAKE:
         case FATE_APPLIED:
@@ -160,7 +153,7 @@ static void tell_head(const struct landing_unit *u)
 {
         if (!u->waits || !u->repo->is_ff)
                 return;
-        _cleanup_free_ char *in = git_in(u->repo);
+        _cleanup_free_ char *in = refwords_in(u->repo);
         out_say("the branch%s does not move: %s", in, u->waits);
 }
 
@@ -173,7 +166,7 @@ void apply_git_tell(const struct apply_job *j)
                 for (size_t k = 0; k < u->repo->refs_n && !u->repo->waits; k++)
                         tell_ref(j, u, k);
                 if (u->repo->waits && !u->repo->is_spare) {
-                        _cleanup_free_ char *in = git_in(u->repo);
+                        _cleanup_free_ char *in = refwords_in(u->repo);
                         out_say("what the box committed%s stays in it: %s", in, u->repo->waits);
                 }
                 for (size_t k = 0; k < u->kept.n && u->is_done; k++)

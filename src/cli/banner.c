@@ -146,12 +146,14 @@ static void count_commits(struct summary *m, const struct store *store, const st
         untold(m, f.waits);
         for (size_t i = 0; i < f.n; i++)
                 untold(m, f.v[i].is_spare ? NULL : f.v[i].waits);
-        for (size_t i = 0; i < f.n; i++)
+        for (size_t i = 0; i < f.n; i++) {
+                _cleanup_free_ char *in = refwords_in(&f.v[i]);
                 for (size_t k = 0; k < f.v[i].refs_n; k++) {
                         const struct git_ref *ref = &f.v[i].refs[k];
                         if (ref->refused) {
                                 _cleanup_free_ char *name = refwords(ref);
-                                _cleanup_free_ char *why = str_fmt("%s: %s", name, ref->refused);
+                                _cleanup_free_ char *why =
+                                        str_fmt("%s%s: %s", name, in, ref->refused);
                                 untold(m, why);
                         }
                         if (!ref->is_new || ref->refused)
@@ -160,7 +162,7 @@ static void count_commits(struct summary *m, const struct store *store, const st
                                 strs_add(&m->commits, ref->commits[n].id);
                         is_cut |= ref->commits_all > ref->commits_n;
                         _cleanup_free_ char *words = refwords(ref);
-                        strs_add(&m->refs, words);
+                        strs_addf(&m->refs, "%s%s", words, in);
                         for (size_t p = 0; p < ref->paths.n; p++) {
                                 const struct git_path *one = &ref->paths.v[p];
                                 if (one->class.class == FILE_PLAIN)
@@ -170,6 +172,7 @@ static void count_commits(struct summary *m, const struct store *store, const st
                                 name_class(m, one->class.class, name);
                         }
                 }
+        }
         git_fetch_free(&f);
         m->is_cut = is_cut;
 }

@@ -14,6 +14,12 @@ static char *words_tree(const char *name)
         return str_fmt("the detached HEAD of %.*s", (int)n, name + sizeof begin - 1);
 }
 
+char *refwords_in(const struct git_repo *r)
+{
+        _cleanup_free_ char *path = str_quote(r->path);
+        return *r->path ? str_fmt(" in %s", path) : str_dup("");
+}
+
 char *refwords(const struct git_ref *ref)
 {
         static const char heads[] = "refs/heads/", tags[] = "refs/tags/";

@@ -6,5 +6,7 @@
 
 /* refwords(ref): "main", "tag v1", "stash@{0}", quoted; the caller frees. */
 char *refwords(const struct git_ref *);
+/* refwords_in(repo): " in lib/sub", or "" for the workspace's own; the caller frees. */
+char *refwords_in(const struct git_repo *);
 
 #endif
