@@ -7,7 +7,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
 . tests/lib_door.sh
-door_needs door_body curl git openssl python3 gzip
+door_needs door_body curl git openssl python3 gzip h2load
 door_ca && door_odd
 check "origins are up" $?
 mkdir -p "$work/git"
@@ -22,6 +22,7 @@ cat >"$work/rules" <<-RULES
 	allow POST git.example.test:80/repo.git/git-upload-pack $at
 	allow POST git.example.test:80/repo.git/git-receive-pack form:ref=refs/heads/agent/* $at
 	allow POST api.example.test:80/echo json:/name=good $odd
+	allow POST api.example.test:80/slow json:/name=good $odd
 	deny  POST sum.example.test:80/echo json:/name=bad
 	allow POST sum.example.test:80/echo $odd
 RULES
@@ -122,6 +123,7 @@ same "nor is a form in parts" "$(type=' multipart/form-data; boundary=b' json pa
 cat >"$work/ws/many.py" <<-'PY'
 	import collections, socket, sys, threading
 	n, size, how = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+	path = sys.argv[4] if len(sys.argv) > 4 else "/echo"
 	if how == "stall":
 	    held = [socket.create_connection(("api.example.test", 80)) for _ in range(n)]
 	    for s in held:
@@ -136,7 +138,7 @@ cat >"$work/ws/many.py" <<-'PY'
 	    try:
 	        s = socket.create_connection(("api.example.test", 80), timeout=400)
 	        kind = b"content-length: %d" % len(body) if how == "length" else b"transfer-encoding: chunked"
-	        head = b"POST /echo HTTP/1.1\r\nhost: api.example.test\r\ncontent-type: application/json\r\nconnection: close\r\n" + kind + b"\r\n\r\n"
+	        head = b"POST %s HTTP/1.1\r\nhost: api.example.test\r\ncontent-type: application/json\r\nconnection: close\r\n" % path.encode() + kind + b"\r\n\r\n"
 	        pieces = [body[i:i + 50000] for i in range(0, len(body), 50000)]
 	        if how != "length":
 	            pieces = [b"%x\r\n%s\r\n" % (len(p), p) for p in pieces] + [b"0\r\n\r\n"]
@@ -163,12 +165,16 @@ check "a box whose door has little memory starts" $?
 many() { in_box_time=500 in_box many python3 many.py "$@" 2>&1; }
 same "six bodies of 4 MB at once" "$(many 6 4000000 length)" 200:6
 same "thirty of 1 MB" "$(many 30 1000000 length)" 200:30
+same "twelve of 3 MB for an origin that takes its time" "$(many 12 3000000 length /slow)" 200:12
+in_box many python3 -c 'print("""{"name": "good", "x": "%s"}""" % ("x" * 3000000))' >"$work/ws/three" 2>/dev/null
+holds "sixteen of 3 MB on one connection of HTTP/2" \
+	"$(in_box_time=500 in_box many h2load -n 16 -c 1 -m 16 -d three -H 'content-type: application/json' http://api.example.test/echo 2>&1)" '16 2xx, 0 3xx, 0 4xx, 0 5xx'
 same "control: one of a length that nobody says" "$(many 1 4000000 chunked)" 200:1
 out=$(many 6 4000000 chunked)
 [ "$(tr ' ' '\n' <<<"$out" | sed -n 's/^200://p')" -ge 1 ] && [ "$(tr ' ' '\n' <<<"$out" | grep -cvE '^(200|503):')" = 0 ]
 check "six of a length that nobody says: each is answered, and not all with 503" $? "$out"
 same "and nobody is left waiting" "$(many 2 4000000 length)" 200:2
-# The test build's door waits for a second instead of 20: a body that has stalled is waited for no longer.
+# The test build's door waits for 1.5 s instead of 30: a body that has stalled is waited for no longer.
 "$ostiary" rm -f many >/dev/null 2>&1
 ostiary=${OSTIARY_WEAK:-$top/out/weak/ostiary}
 export OSTIARY_SCALE=20

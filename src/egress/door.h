@@ -43,7 +43,7 @@ enum {
         DOOR_IDLE_MS = 300000,
         DOOR_STREAM_IDLE_MS = 1800000, /* a model may think for a long time */
         DOOR_ASK_MS = 120000,
-        DOOR_QUEUE_MS = 20000, /* a body, for those that are read before it */
+        DOOR_QUEUE_MS = 30000, /* a body, for those that are read before it */
 };
 
 struct listener {

@@ -53,10 +53,11 @@ struct exchange {
         size_t charged;                /* for what it holds */
         /* exchange_queue.c */
         struct exchange *queue_next, **queue_prev;
-        size_t expected; /* length of its body; 0: it is not among those that are read */
-        uint64_t fed_ms; /* when some of it came last */
-        bool is_waiting; /* until there is room for it */
-        bool is_last;    /* and until nobody else is read */
+        size_t expected;     /* length of its body; 0: it is not among those that are read */
+        uint64_t fed_ms;     /* when some of it came last */
+        uint64_t wait_until; /* its waits end then; 0: it has not waited */
+        bool is_waiting;     /* until there is room for it */
+        bool is_last;        /* and until nobody else is read */
         uint8_t retries_n;
         bool has_answer, was_approved, sent_continue;
         bool is_upgraded;    /* both ends agreed on a WebSocket */

@@ -13,7 +13,7 @@ enum {
         TIMES = 4, /* as it came, as it is read, as it waits for the origin; each grows in steps */
 };
 
-/* Those that are read now. */
+/* Those that are read now, and those that hold a body until their origin has answered. */
 struct reading {
         size_t n;
         uint64_t owed; /* memory that they will want besides what they have */
@@ -30,6 +30,7 @@ static struct reading reading_now(const struct exchange *but)
 {
         struct reading r = {0};
         for (const struct exchange *x = but->door->exchanges; x; x = x->next) {
+                r.n += x != but && x->body && x->state == X_OPEN;
                 if (x == but || !x->expected || x->is_waiting || is_stalled(x))
                         continue;
                 uint64_t all = (uint64_t)TIMES * x->expected;
@@ -75,6 +76,15 @@ static void go_on(void *ctx)
         exchange_read_on(x);
 }
 
+/* may_wait(x): all its waits together have one end. */
+static bool may_wait(struct exchange *x)
+{
+        uint64_t now = loop_now(x->door->loop);
+        if (!x->wait_until)
+                x->wait_until = now + scale_timer_ms(DOOR_QUEUE_MS);
+        return now < x->wait_until;
+}
+
 static void wait(struct exchange *x)
 {
         struct door *d = x->door;
@@ -87,7 +97,7 @@ static void wait(struct exchange *x)
         d->queue_end = &x->queue_next;
         x->timer.fn = go_on;
         x->timer.ctx = x;
-        loop_timer_set(d->loop, &x->timer, DOOR_QUEUE_MS);
+        loop_timer_set(d->loop, &x->timer, x->wait_until - loop_now(d->loop));
 }
 
 /* expects(x): how long its body is, or may become for now. */
@@ -107,7 +117,7 @@ bool exchange_queue(struct exchange *x)
         x->fed_ms = loop_now(x->door->loop);
         if (x->is_waiting || n <= ACCOUNT_SMALL || n <= x->expected)
                 return !x->is_waiting;
-        bool is_room = may_go(x, n);
+        bool is_room = may_go(x, n) || !may_wait(x);
         x->expected = n;
         if (!is_room)
                 wait(x);
@@ -116,7 +126,7 @@ bool exchange_queue(struct exchange *x)
 
 bool exchange_queue_last(struct exchange *x)
 {
-        if (x->is_last || reading_now(x).n == 0)
+        if (x->is_last || reading_now(x).n == 0 || !may_wait(x))
                 return false;
         x->is_last = true;
         x->expected = x->expected ? x->expected : FIRST;

@@ -182,7 +182,7 @@ static int send_data(nghttp2_session *session, nghttp2_frame *f, const uint8_t *
 void h2_stream_close(struct h2_stream *s, uint32_t code)
 {
         struct h2 *h = s->h2;
-        if (h->session && s->held.len)
+        if (h->session && s->held.len && !h->is_server)
                 nghttp2_session_consume_connection(h->session, s->held.len);
         h->ops->closed(s, code);
         h2_stream_free(s);

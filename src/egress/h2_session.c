@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* Windows: how much may be on its way to us before we have passed it on. The box is next door;
- * origins are far, and a window is what they may send in one round trip. The connection's window
- * bounds what all streams together can make us hold. */
+ * origins are far, and a window is what they may send in one round trip. The window of a connection
+ * with an origin bounds what all its streams together can make us hold. */
 enum {
         WINDOW_SERVER = 128 << 10,
         WINDOW_SERVER_ALL = 1 << 20,

@@ -72,7 +72,8 @@ static void pass_on(struct h2_stream *s, const void *p, size_t n)
 {
         struct h2 *h = s->h2;
         bool has_room = s->x ? h->ops->data(s, p, n) : true;
-        nghttp2_session_consume_connection(h->session, n);
+        if (!h->is_server)
+                nghttp2_session_consume_connection(h->session, n);
         if (has_room) {
                 nghttp2_session_consume_stream(h->session, s->id, n);
         } else {
@@ -81,8 +82,13 @@ static void pass_on(struct h2_stream *s, const void *p, size_t n)
         }
 }
 
+/* Of a connection of the box the window is opened again at once: bodies that wait for their turn
+ * (exchange_queue.c) would use it up, and the one whose turn it is would get nothing. What is held for
+ * them is bounded by their own windows and by the account. */
 void h2_stream_take(struct h2_stream *s, const void *p, size_t n)
 {
+        if (s->h2->is_server)
+                nghttp2_session_consume_connection(s->h2->session, n);
         if (!s->is_full && s->held.len == 0)
                 pass_on(s, p, n);
         else
