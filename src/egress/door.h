@@ -97,7 +97,7 @@ struct door {
         /* exchange.c, relay.c, upstream.c: everything that is open, for changes of policy */
         struct exchange *exchanges;
         size_t exchanges_n;
-        size_t held_n; /* bytes of requests that cannot be passed on yet */
+        size_t held_n;                       /* bytes of requests that cannot be passed on yet */
         struct exchange *queue, **queue_end; /* bodies that wait for room: exchange_queue.c */
         struct relay *relays;
         struct upstream *upstreams;
