@@ -100,7 +100,7 @@ static void wait(struct exchange *x)
         loop_timer_set(d->loop, &x->timer, x->wait_until - loop_now(d->loop));
 }
 
-/* expects(x): how long its body is, or may become for now. */
+/* expects(x): how long its body is; where nobody says, how much may come before this is asked again. */
 static size_t expects(const struct exchange *x)
 {
         if (x->req.body == HEAD_BODY_LENGTH)
